@@ -1,0 +1,1 @@
+"""Files of recorded rounds in, columnar rounds and rejects out."""
