@@ -90,6 +90,7 @@ ROUNDS = pa.schema(
     [
         ("round_id", pa.uint64()),  # digest64(site, game, round)
         ("game_key", pa.uint64()),  # digest64(site, game)
+        ("content", pa.uint64()),  # digest of the record as written: tells a repeat from a duplicate_round
         ("source", DICT),  # path as given, archive members as "file.zip/member"
         ("format", DICT),  # "kwx", "node-kwx", …
         ("record", pa.int64()),  # 0-based record of the source

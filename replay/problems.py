@@ -60,7 +60,7 @@ DICT = pa.dictionary(pa.int32(), pa.string())
 # One row a readable round.
 ROUNDS = pa.schema(
     [
-        ("round_id", pa.uint64()),
+        ("round_id", pa.uint64()), ("game_key", pa.uint64()), ("content", pa.uint64()),
         ("source", DICT), ("record", pa.int64()), ("line", pa.int64()),
         ("site", DICT), ("game", pa.string()), ("round", pa.int64()), ("time_ms", pa.int64()),
         ("ruleset", DICT), ("options", DICT), ("ruleset_digest", DICT), ("suits", DICT),
@@ -69,7 +69,9 @@ ROUNDS = pa.schema(
         ("coverage", DICT), ("verdict", DICT), ("proof", DICT),  # none | tiles | wall | commitment
         ("end", DICT),  # recomputed; null when the log has no end
         ("winners", pa.int8()), ("multiple", pa.int64()),  # largest multiple of the round's wins, null without one
-        ("draws", pa.int16()), ("wall_left", pa.int16()), ("next_dealer", pa.int8()),
+        ("draws", pa.int16()), ("wall_left", pa.int16()),
+        ("next_dealer", pa.int8()), ("raise_next", pa.int32()),  # null when the round stands incomplete
+        ("prev", pa.string()), ("line_sha256", pa.string()),
         ("events_count", pa.int32()),
         ("mispaid", pa.int64()),  # half the sum of |recorded - recomputed| points; null when nothing was recorded
         ("state_digest", pa.uint64()),
