@@ -1,0 +1,1 @@
+"""The screen: DuckDB in, Streamlit pages out."""
