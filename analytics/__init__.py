@@ -1,0 +1,1 @@
+"""Tables to answers: the DuckDB data set, its views and exports.  The only place for duckdb."""
