@@ -1,10 +1,34 @@
 """The words for records that cannot be read as a round, and their Arrow schema (log-format.md section 3)."""
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
 import pyarrow as pa
 
 from ingest.events import DICT
 
 RAW_LIMIT = 64 * 1024  # bytes of a raw record that a reject row keeps
+
+# The closed list of codes; tests/data/broken holds one file for each, named after it.
+REJECT_CODES = (
+    "bad_json",  # the record is not JSON (NaN, Infinity and nesting beyond all use included)
+    "truncated",  # the last record lacks its end, or a value is cut at a column's width, or a compressed file is cut
+    "corrupt",  # a compressed file or archive member that does not decompress
+    "not_utf8",  # bytes that are not UTF-8, a UTF-16 file, or an escape that no UTF-8 text can hold
+    "too_long",  # a line beyond the limit of its format
+    "unknown_version",  # a kwx log of another version
+    "unknown_key",  # a key that the format does not know
+    "duplicate_key",  # one key twice in an object
+    "missing_key",  # a required key is absent
+    "bad_type",  # a value of another type than the key's: 1.5 or true for an integer
+    "bad_value",  # a value of the right type that is out of range, or not one of the allowed words
+    "bad_tile",  # not a tile, or tiles of three suits
+    "bad_token",  # an event that is not seat, verb, tile, source
+    "bad_count",  # not 40 tiles dealt, 44 in the wall, 84 in all, three players, one time per event
+    "unknown_rules",  # a ruleset that is not loaded
+    "unknown_option",  # a room option that the ruleset does not list, or a value it does not allow
+    "duplicate_round",  # a second record of a round with other content
+)
 
 # One row a record that is not a round.
 REJECTS = pa.schema(
@@ -32,3 +56,46 @@ SOURCES = pa.schema(
         ("rejects", pa.int64()),
     ]
 )
+
+
+class Reject(Exception):
+    """Why a record cannot be read: `code` of REJECT_CODES, `field` (a key path such as "result.wins.0.seat", or
+    None for the whole record) and `message` (what was found, what was expected)."""
+
+    def __init__(self, code: str, field: str | None, message: str) -> None:
+        super().__init__(code, field, message)
+        self.code, self.field, self.message = code, field, message
+
+
+class RejectRow(NamedTuple):
+    """One row of REJECTS before it is one; `raw` is the record's bytes, whole or cut, `byte` its offset."""
+
+    record: int
+    line: int
+    byte: int
+    code: str
+    field: str | None
+    message: str
+    raw: bytes
+
+
+def raw_text(raw: bytes) -> str:
+    """A record's bytes as a reject shows them: cut at RAW_LIMIT, what is not UTF-8 as \\xNN."""
+    return raw[:RAW_LIMIT].decode("utf-8", "backslashreplace")
+
+
+def batch(source: str, rows: Iterable[RejectRow]) -> pa.RecordBatch:
+    """Rows of one source as a batch of REJECTS, in the order given."""
+    rows = list(rows)
+    columns = list(zip(*rows, strict=True)) or [()] * len(RejectRow._fields)
+    named = dict(zip(RejectRow._fields, columns, strict=True))
+    named["message"] = [text.encode("utf-8", "backslashreplace").decode() for text in named["message"]]
+    named["raw"] = [raw_text(raw) for raw in named["raw"]]
+    named["source"] = [source] * len(rows)
+    arrays = []
+    for field in REJECTS:
+        if field.type == DICT:
+            arrays.append(pa.array(named[field.name], pa.string()).dictionary_encode())
+        else:
+            arrays.append(pa.array(named[field.name], field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=REJECTS)
