@@ -1,0 +1,300 @@
+"""The command line: parses arguments, calls the packages, prints; no logic of its own.
+
+Machine output goes to stdout, messages and progress to stderr.  Exit codes: 0 fine, 1 problems found, 2 wrong usage or
+unreadable input, 130 interrupted.  The packages are imported inside the commands: `kwx --help` needs none of them.
+Source: cli.md.
+"""
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ingest.read import Reader
+
+app = typer.Typer(
+    help="Replays, checks and analyses recorded Ka Wu Xing (卡五星) mahjong rounds.",
+    add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+
+Logs = Annotated[
+    list[str], typer.Argument(metavar="LOGS...", help="Files, folders, globs, .gz .zst .zip; - is standard input.")
+]
+Site = Annotated[str | None, typer.Option(metavar="S", help="The site that rounds belong to whose log names none.")]
+Users = Annotated[Path | None, typer.Option(metavar="FILE", help="CSV game,seat,account[,from_round]: who sat where.")]
+Rules = Annotated[str | None, typer.Option(metavar="ID", help="Take this ruleset, whatever the log says.")]
+Choice = Annotated[list[str] | None, typer.Option("--option", metavar="K=V", help="A room option; may be repeated.")]
+Db = Annotated[Path, typer.Option(metavar="FILE", help="The DuckDB file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine output, one JSON object a line.")]
+Port = Annotated[int | None, typer.Option(metavar="N", min=0, max=65535, help="TCP port on loopback; 0: a free one.")]
+
+
+PACKAGES = ("kwx", "__main__", "ingest", "replay", "analytics", "dashboard")
+
+
+class UsageError(Exception):
+    """A wrong argument; the message says which and what was expected."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """The console script `kwx`; always ends in SystemExit, and an expected error is one line on stderr."""
+    if hasattr(signal, "SIGPIPE") and arguments is None:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `kwx … | head` ends as other Unix tools do
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character still shows the line
+    try:
+        app(arguments, prog_name="kwx")
+    except OSError as error:
+        fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except Exception as error:
+        # An error class of our own is a clear message about wrong input; anything else is a fault of ours.
+        if type(error).__module__.split(".")[0] not in PACKAGES:
+            raise
+        fail(str(error))
+
+
+def fail(message: str) -> None:
+    """Prints an error and exits with 2."""
+    print(f"kwx: {message}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+def say(message: str) -> None:
+    """A message for people, on stderr."""
+    print(message, file=sys.stderr)
+
+
+def options(rules: str | None, choices: list[str] | None) -> dict[str, Any] | None:
+    """--option K=V as a dict, checked against the ruleset when one is named; UsageError says what was expected."""
+    from replay import ruleset
+
+    chosen: dict[str, Any] = {}
+    for choice in choices or ():
+        key, equals, value = choice.partition("=")
+        if not equals or not key:
+            raise UsageError(f"--option {choice}: expected K=V, for example score.cap=16")
+        try:
+            chosen[key] = json.loads(value)
+        except ValueError:
+            chosen[key] = value
+        if key not in ruleset.BASE:
+            raise UsageError(f"--option {choice}: unknown key {key!r}{ruleset.hint(key, ruleset.BASE)}")
+    if rules is not None and (wrong := ruleset.check(rules, chosen)):
+        raise UsageError(f"--rules {rules}: {wrong[2]}")
+    return chosen or None
+
+
+def reader(
+    logs: list[str], site: str | None, users: Path | None, rules: str | None, choices: list[str] | None, **more: Any
+) -> "Reader":
+    """The reader of the logs that a command was given."""
+    from ingest.read import Reader
+    from replay import ruleset
+
+    return Reader(
+        logs, site=site, users=users, rules=rules, options=options(rules, choices), check_rules=ruleset.check, **more
+    )
+
+
+@contextmanager
+def progress(what: str) -> Iterator[Callable[[int], None]]:
+    """A counter of rounds on a terminal, silent elsewhere; gives the function that adds to it."""
+    if not sys.stderr.isatty():
+        yield lambda rounds: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description} {task.completed:,.0f} rounds"), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda rounds: bar.advance(task, rounds)
+
+
+def write(value: Any) -> None:
+    """One JSON object as one line of machine output."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+@app.command()
+def demo(
+    rounds: Annotated[int, typer.Option(metavar="N", min=60, help="Simulated rounds.")] = 3000,
+    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Open the dashboard at the end.")] = True,
+    folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to put logs and data set.")] = Path("kwx-demo"),
+    port: Port = None,
+) -> None:
+    """Make sample rounds with planted faults, run everything on them and on recordings of public servers, and look."""
+    from analytics import demo
+
+    with progress("demo") as step:
+        found = demo.make(folder, rounds, step)
+    say(found.text())
+    if serve:
+        _serve(found.db, port)
+
+
+@app.command()
+def run(
+    logs: Logs, db: Db, site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
+    parquet: Annotated[Path | None, typer.Option(metavar="DIR", help="Also write the data set as Parquet.")] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Read logs, replay and check every round, and load all of it into a DuckDB file; the same logs change nothing."""
+    from analytics import warehouse
+
+    with progress("replayed") as step:
+        summary = warehouse.load(reader(logs, site, users, rules, option), db, progress=step)
+    if as_json:
+        write(summary)
+    raise SystemExit(1 if any(summary[name] for name in ("rejects", "violation", "mismatch")) else 0)
+
+
+@app.command()
+def check(
+    logs: Logs, site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Replay logs and print every reject, violation and mismatch as file:line:event: code: message."""
+    from replay.check import problems
+
+    summary: dict[str, Any] = {}
+    with progress("checked") as step:
+        for row in problems(reader(logs, site, users, rules, option), step):
+            if row["kind"] == "summary":
+                summary = row
+            elif as_json:
+                write(row)
+            else:
+                event = "-" if row["event"] is None else row["event"]
+                because = f" [explained by {' or '.join(row['explained_by'])}]" if row["explained_by"] else ""
+                print(f"{row['source']}:{row['line']}:{event}: {row['code']}: {row['message']}{because}")
+    if as_json:
+        write(summary)
+    else:
+        counts = ", ".join(f"{count:,} {name}" for name, count in summary.items() if name != "kind")
+        print(counts)
+    raise SystemExit(1 if any(summary[name] for name in ("rejects", "violation", "mismatch")) else 0)
+
+
+def _serve(db: Path, port: int | None) -> None:
+    """Serves the dashboard until it is interrupted."""
+    from dashboard import serve
+
+    serve.serve(db, port)
+
+
+def _answer(files: list[str] | None, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """One JSON line out for each line in, in order; exit 1 when one of them was an error."""
+    from ingest.sources import expand, streams
+
+    wrong = 0
+    for path in expand(files or ["-"]):
+        for stream in streams(path):
+            for line in (line for lines in stream.lines() for line in lines):
+                out = _one_answer(line.data, answer)
+                wrong += "error" in out
+                write(out)
+    raise SystemExit(1 if wrong else 0)
+
+
+def _one_answer(raw: bytes, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        question = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        return {"id": None, "error": f"not a JSON object: {error}"}
+    if not isinstance(question, dict):
+        return {"id": None, "error": f"expected a JSON object, found {type(question).__name__}"}
+    return answer(question)
+
+
+Files = Annotated[list[str] | None, typer.Argument(metavar="[FILES...]", help="JSON lines; none: standard input.")]
+
+
+@app.command()
+def score(files: Files = None, rules: Rules = None, option: Choice = None) -> None:
+    """Score winning hands: JSON lines in, one {"id", "multiple", "fans"} out for each."""
+    from replay.score import score_line
+
+    chosen = options(rules, option)
+    _answer(files, lambda question: score_line(question, rules, chosen))
+
+
+@app.command()
+def waits(files: Files = None) -> None:
+    """What completes a hand: JSON lines in, one {"id", "waits"} out for each."""
+    from replay.score import waits_line
+
+    _answer(files, waits_line)
+
+
+@app.command()
+def rules(
+    ident: Annotated[str | None, typer.Argument(metavar="[ID]", help="Explain this ruleset, key by key.")] = None,
+    diff: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="Compare two rulesets.")] = None,
+    file: Annotated[Path | None, typer.Option("--check", metavar="FILE", help="Check a ruleset data file.")] = None,
+    option: Choice = None, as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """List the rulesets, explain one with its sources, compare two, or check a data file."""
+    from replay import rules_text
+
+    if sum(choice is not None for choice in (ident, diff, file)) > 1:
+        raise UsageError("rules: give one of ID, --diff and --check")
+    if file is not None:
+        rows, shown = [], f"{file}: fine, and its examples hold: {rules_text.check_file(file)}\n"
+    elif diff is not None:
+        rows, shown = rules_text.difference(*diff), rules_text.difference_text(*diff)
+    elif ident is not None:
+        chosen = options(None, option)
+        rows, shown = rules_text.explanation(ident, chosen), rules_text.explanation_text(ident, chosen)
+    else:
+        rows, shown = rules_text.listing(), rules_text.listing_text()
+    if as_json:
+        for row in rows:
+            write(row)
+    else:
+        sys.stdout.write(shown)
+
+
+@app.command()
+def simulate(
+    rules: Annotated[str, typer.Option(metavar="ID", help="The ruleset to play.")],
+    rounds: Annotated[int, typer.Option(metavar="N", min=1, help="How many rounds.")],
+    seed: Annotated[int, typer.Option(metavar="S", min=0, help="The same seed gives the same bytes.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz, .jsonl.zst.")],
+    option: Choice = None,
+) -> None:
+    """Play rounds by ourselves and log them, walls, commitments and results included."""
+    from replay import simulate
+
+    with progress("played") as step:
+        simulate.write(output, rules, options(rules, option), rounds, seed, progress=step)
+
+
+@app.command()
+def convert(
+    logs: Logs,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz, .jsonl.zst.")],
+    site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
+) -> None:  # fmt: skip
+    """Write logs of any format as a kwx log, without loss."""
+    from ingest import write as writer
+
+    with progress("written") as step:
+        writer.write(reader(logs, site, users, rules, option, keep_raw=True), output, progress=step)
+
+
+@app.command()
+def dashboard(db: Db, port: Port = None) -> None:
+    """Show a data set in the browser, on this machine only."""
+    _serve(db, port)
+
+
+if __name__ == "__main__":
+    main()
