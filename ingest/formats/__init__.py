@@ -31,7 +31,7 @@ import pyarrow as pa
 from ingest.events import DICT, ROUNDS
 from ingest.rejects import Reject, RejectRow
 
-NAMES = ("kwx_parquet", "kwx")  # modules, in the order they are asked; the last one also takes what none knows
+NAMES = ("kwx_parquet", "node_kwx", "kwx")  # modules, in the order they are asked; the last one also takes what none knows
 
 CheckRules = Callable[[str, dict[str, Any]], tuple[str, str, str] | None]
 
