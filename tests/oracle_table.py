@@ -1,0 +1,150 @@
+"""The literal engine's table: what is known at one moment, who waits for what, who may win the tile on the table."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from oracle_hand import Hand, multiple_of, score, waits
+
+
+class Illegal(Exception):
+    """An event that breaks a rule; the message is the violation's code."""
+
+
+@dataclass
+class Table:
+    """Everything that is known about a round at one moment."""
+
+    rules: dict
+    dealer: int
+    base: int
+    raised: int
+    piao: list
+    hands: list  # concealed tiles of each seat
+    wall: list  # tiles left, front first; None: not logged
+    wall_left: int = 44
+    melds: list = field(default_factory=lambda: [[], [], []])
+    hidden: list = field(default_factory=lambda: [(), (), ()])
+    revealed: list = field(default_factory=list)  # seats in the order they revealed
+    turn: int = 0
+    phase: str = "turn"  # turn | punged | konged | discarded | added | won | ended
+    drawn: str | None = None  # the tile just drawn by the seat in turn
+    last: str | None = None  # the tile that others may claim
+    revealing: bool = False  # the seat in turn has revealed in this turn and not discarded yet
+    after_kong: bool = False  # the seat in turn has konged in this turn
+    chain: int = 0  # kongs so far in the running chain
+    held: set = field(default_factory=set)  # kinds that could have been konged before the last replacement
+    declined: set = field(default_factory=set)  # seats that declined the present tile
+    locked: list = field(default_factory=lambda: [None, None, None])  # missed win: None or the multiple missed
+    locked_tile: list = field(default_factory=lambda: [None, None, None])
+    dead: set = field(default_factory=set)
+    kongs: list = field(default_factory=list)
+    wins: list = field(default_factory=list)
+    end: str | None = None
+    last_drawer: int | None = None
+    seen: Counter = field(default_factory=Counter)  # copies of each kind that have appeared
+
+
+def need(condition, code):
+    if not condition:
+        raise Illegal(code)
+
+
+def pairs(table, seat):
+    """Melds as the scorer takes them."""
+    return [(meld["kind"], meld["tile"]) for meld in table.melds[seat]]
+
+
+def waits_now(table, seat):
+    return () if seat in table.dead else waits(table.hands[seat], pairs(table, seat), table.hidden[seat])
+
+
+def ready_after_a_discard(table, seat):
+    """Whether some discard leaves the seat ready."""
+    return any(ready_without(table, seat, tile) for tile in set(table.hands[seat]))
+
+
+def ready_without(table, seat, tile):
+    rest = list(table.hands[seat])
+    rest.remove(tile)
+    return bool(waits(rest, pairs(table, seat), table.hidden[seat]))
+
+
+def safe(table, seat, tile):
+    """Whether no revealed other seat wins on the tile by shape."""
+    return not any(tile in waits_now(table, other) for other in table.revealed if other != seat)
+
+
+def must_not_feed(table, seat):
+    return table.rules["reveal.no_feeding"] and seat not in table.revealed
+
+
+def scored(table, seat, by, tile):
+    """The Score of a win of `tile`, or None when the hand is not complete."""
+    concealed = list(table.hands[seat])
+    if by == "self_draw":
+        concealed.remove(tile)
+    if len(concealed) != 13 - 3 * len(table.melds[seat]):
+        return None
+    after_kong = table.after_kong and by != "rob_kong"
+    last_tile = table.wall_left == 0
+    melds = pairs(table, seat)
+    revealed = seat in table.revealed
+    return score(Hand(concealed, melds, tile, by, revealed, after_kong, last_tile, table.hidden[seat]), table.rules)
+
+
+def enough(table, seat, by, result):
+    """Whether a win reaches the table's minimum."""
+    rules = table.rules
+    payers = [other for other in range(3) if other != seat] if by == "self_draw" else [table.turn]
+    if rules["win.min_exempt_revealed"] and any(one in table.revealed for one in [seat, *payers]):
+        return True
+    least = rules["win.self_draw_min" if by == "self_draw" else "win.discard_min"]
+    return max(multiple_of(result.fans, rules, payer in table.revealed) for payer in payers) >= least
+
+
+def can_win(table, seat, by, tile):
+    """None when the seat may win the tile from another now, else the code of what forbids it."""
+    result = scored(table, seat, by, tile)
+    if result is None:
+        return "dead_hand" if seat in table.dead else "not_a_win"
+    if seat in table.dead:
+        return "dead_hand"
+    if not enough(table, seat, by, result):
+        return "below_minimum"
+    mode, missed = table.rules["win.missed"], table.locked[seat]
+    if missed is None or mode == "off":
+        return None
+    if mode == "same_tile" and table.locked_tile[seat] != tile:
+        return None
+    if mode == "larger_only" and result.multiple > missed:
+        return None
+    return "missed_win_lock"
+
+
+def by_now(table):
+    return "rob_kong" if table.phase == "added" else "discard"
+
+
+def offered_win(table, seat):
+    """Whether the tile on the table is one that the seat may win."""
+    if table.phase not in ("discarded", "added") or seat == table.turn:
+        return False
+    if table.phase == "added" and not table.rules["kong.robbable"]:
+        return False
+    return can_win(table, seat, by_now(table), table.last) is None
+
+
+def note_missed(table):
+    """Called when the claims on a tile are over: who could have won it and did not is locked."""
+    missed = {}
+    for seat in range(3):
+        if seat not in [win["seat"] for win in table.wins] and offered_win(table, seat):
+            missed[seat] = scored(table, seat, by_now(table), table.last).multiple
+    for seat, multiple in missed.items():
+        table.locked[seat] = multiple
+        table.locked_tile[seat] = table.last
+
+
+def unlock(table, seat):
+    table.locked[seat] = None
+    table.locked_tile[seat] = None
