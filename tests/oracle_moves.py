@@ -1,4 +1,4 @@
-"""The literal engine's moves: one function an event, each of which checks its rules word by word and moves the tiles."""
+"""The literal engine's moves: one function an event, each checking its rules word by word and moving the tiles."""
 
 from collections import Counter
 
