@@ -26,7 +26,8 @@ REJECT_CODES = (
     "bad_token",  # an event that is not seat, verb, tile, source
     "bad_count",  # not 40 tiles dealt, 44 in the wall, 84 in all, three players, one time per event
     "unknown_rules",  # a ruleset that is not loaded
-    "unknown_option",  # a room option that the ruleset does not list, or a value it does not allow
+    "unknown_option",  # a room option that the ruleset does not list
+    "bad_option_value",  # a value that the room option does not allow
     "duplicate_round",  # a second record of a round with other content
 )
 

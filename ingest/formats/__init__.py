@@ -16,7 +16,8 @@ and yields `Parsed(rounds, raws, rejects)`: at most about `context.batch_rounds`
 whole games together keeps a game in one batch), made with `rounds_batch`; `raws[i]` are the bytes of round i's record;
 `rejects` are `RejectRow`s.  Every record (a line, a tuple, a row) is exactly one round or one reject and has its own
 `record` number, counted from 0 in the order of the source; both lists ascend.  A format raises nothing for bad input:
-it catches `Reject` per record.  Repeats and duplicate rounds, sources that end early, and counts are the reader's work.
+it catches `Reject` per record.  The digests round_id, game_key and content may stay null: the reader fills them.
+Repeats and duplicate rounds, sources that end early, and counts are the reader's work too.
 """
 
 import json
@@ -31,7 +32,8 @@ import pyarrow as pa
 from ingest.events import DICT, ROUNDS
 from ingest.rejects import Reject, RejectRow
 
-NAMES = ("kwx_parquet", "node_kwx", "kwx")  # modules, in the order they are asked; the last one also takes what none knows
+NAMES = ("node_kwx", "kwx")  # modules, in the order they are asked
+FALLBACK = "kwx"  # reads what none knows, and so rejects every line of it
 
 CheckRules = Callable[[str, dict[str, Any]], tuple[str, str, str] | None]
 
@@ -89,6 +91,11 @@ class Context:
 def modules() -> list[ModuleType]:
     """The format modules in the order they are asked."""
     return [import_module(f"{__name__}.{name}") for name in NAMES]
+
+
+def fallback() -> ModuleType:
+    """The module that reads a source that none recognises."""
+    return import_module(f"{__name__}.{FALLBACK}")
 
 
 def constant(value: str | None, rows: int) -> pa.Array:

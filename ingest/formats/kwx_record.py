@@ -1,0 +1,380 @@
+"""One line of the kwx log, version 1, checked key by key: bytes to the fields of a round, or a Reject.
+
+Strict: every key has its type and range, unknown keys and keys that stand twice are refused, integers are integers.
+Tiles and events stay texts here; ingest.notation decodes them for many rounds at once.  Source: log-format.md 1.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, NoReturn
+
+from ingest.events import COVERAGE, ENDS, FAN_BITS, FAN_CODE, pack_fans
+from ingest.formats import Context
+from ingest.rejects import Reject
+from ingest.tiles import DRAGONS
+
+VERSION = 1
+NAME_LIMIT = 128  # characters of an account
+INT64 = (1 << 63) - 1
+INT32 = (1 << 31) - 1
+# Stakes are bounded so that no sum of payments can leave 64 bits: 10^12 × 2^16 × a multiple of thousands.
+BASE_LIMIT = 10**12
+RAISE_LIMIT = 16
+PIAO_LIMIT = 10**6
+
+# Keys in canonical order; True: required.
+KEYS = {
+    "kwx": True, "site": False, "game": True, "round": True, "prev": False, "time": False, "rules": True,
+    "options": False, "players": True, "dealer": True, "dice": False, "piao": False, "base": False, "raise": False,
+    "deal": True, "wall": False, "proof": False, "events": True, "times": False, "result": False,
+}  # fmt: skip
+PROOF_KEYS = dict.fromkeys(("scheme", "commit", "salt", "order", "deal"), True)
+RESULT_KEYS = {"end": True, "points": True, "wins": False, "kongs": False, "fee": False}
+WIN_KEYS = {"seat": True, "from": False, "tile": True, "fans": False, "multiple": False}
+
+_HEX = re.compile(r"[0-9a-fA-F]{64}")
+_TILE = re.compile(r"[1-9][mps]|" + "|".join(DRAGONS))
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+class Record(NamedTuple):
+    """The fields of a round as the log writes them; names as in ROUNDS, None where the log has none."""
+
+    site: str
+    game: str
+    round: int
+    prev: str | None
+    time: str | None
+    time_ms: int | None
+    rules: str
+    options: str
+    players: list[str]
+    dealer: int
+    dice: list[int] | None
+    piao: list[int] | None
+    base: int
+    raise_: int | None
+    deal: list[str]
+    wall: str | None
+    proof: tuple[str, str, str, str, str] | None  # scheme, commit, salt, order, deal
+    events: str
+    times: list[int] | None
+    result: tuple[int, list[int], list[dict[str, Any]] | None, list[int] | None, int | None] | None
+    extra: str | None
+    source: dict[str, Any] | None  # "_source": what a converted foreign round keeps beside the log's own keys
+
+
+def _no_constant(word: str) -> NoReturn:
+    raise Reject("bad_json", None, f"{word} is not JSON")
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    out = dict(pairs)
+    if len(out) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise Reject("duplicate_key", twice, f"{twice!r} stands twice in one object")
+    return out
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant)
+
+
+def load(text: str) -> dict[str, Any]:
+    """The JSON object of a line; Reject (bad_json, duplicate_key, bad_type, not_utf8) when it is none."""
+    try:
+        value = _decoder.decode(text)
+        if "\\u" in text:  # an escape may name half a character
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise Reject("bad_json", None, f"not JSON: {error.msg} at character {error.pos + 1}") from None
+    except RecursionError:
+        raise Reject("bad_json", None, "nested too deeply") from None
+    except UnicodeEncodeError:
+        raise Reject("not_utf8", None, "an escaped lone surrogate, which no UTF-8 text can hold") from None
+    except ValueError:
+        raise Reject("bad_value", None, "an integer of thousands of digits; integers have at most 64 bits") from None
+    if type(value) is not dict:
+        raise Reject("bad_type", None, f"a record is a JSON object, found {_type(value)}")
+    return value
+
+
+def members(text: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
+    """(key, start, end) of each member's value in the object that starts at text[at]; the text is valid JSON."""
+    space = re.compile(r"[ \t\r\n]*")
+
+    def skip(at: int) -> int:
+        return space.match(text, at).end()  # type: ignore[union-attr]
+
+    at = skip(skip(at) + 1)
+    while text[at] != "}":
+        key, at = json.decoder.scanstring(text, at + 1)  # type: ignore[attr-defined]
+        at = skip(skip(at) + 1)
+        end = _decoder.raw_decode(text, at)[1]
+        yield key, at, end
+        at = skip(end)
+        at = skip(at + 1) if text[at] == "," else at
+
+
+def record(text: str, context: Context) -> Record:
+    """The checked fields of one line; raises Reject."""
+    row = load(text)
+    if "kwx" not in row:
+        raise Reject("missing_key", "kwx", "no key 'kwx': not a record of a kwx log")
+    if _integer(row["kwx"], "kwx") != VERSION:
+        raise Reject("unknown_version", "kwx", f"version {row['kwx']}, expected {VERSION}")
+    private = _keys(row, KEYS, "")
+    proof = result = None
+    if "proof" in row:
+        proof, more = _proof(row["proof"])
+        private |= more
+    if "result" in row:
+        result, more = _result(row["result"])
+        private |= more
+    rules = _text(row["rules"], "rules")
+    options = row.get("options", {})
+    if type(options) is not dict:
+        raise _wrong_type("options", options, "an object")
+    site = _text(row["site"], "site", empty=False) if "site" in row else context.site or ""
+    time = time_ms = None
+    if "time" in row:
+        time = _text(row["time"], "time")
+        time_ms = milliseconds(time)
+    players = _list(row["players"], "players", 3)
+    for seat, player in enumerate(players):
+        if len(_text(player, f"players.{seat}")) > NAME_LIMIT:
+            raise Reject("bad_value", f"players.{seat}", f"{len(player)} characters, expected at most {NAME_LIMIT}")
+    deal = _list(row["deal"], "deal", 3)
+    for seat, hand in enumerate(deal):
+        _text(hand, f"deal.{seat}")
+    events = _text(row["events"], "events")
+    source = row.get("_source")
+    return Record(
+        site=site,
+        game=_text(row["game"], "game", empty=False),
+        round=_integer(row["round"], "round", 0),
+        prev=_hex(row["prev"], "prev") if "prev" in row else None,
+        time=time,
+        time_ms=time_ms,
+        players=players,
+        dealer=_integer(row["dealer"], "dealer", 0, 2),
+        dice=_integers(row["dice"], "dice", 2, 1, 6) if "dice" in row else None,
+        piao=_integers(row["piao"], "piao", 3, 0, PIAO_LIMIT) if "piao" in row else None,
+        base=_integer(row["base"], "base", 1, BASE_LIMIT) if "base" in row else 1,
+        raise_=_integer(row["raise"], "raise", 0, RAISE_LIMIT) if "raise" in row else None,
+        deal=deal,
+        wall=_text(row["wall"], "wall") if "wall" in row else None,
+        proof=proof,
+        events=events,
+        times=_times(row["times"], events) if "times" in row else None,
+        result=result,
+        extra=_extra(text, private) if private else None,
+        source=source if type(source) is dict else None,
+        **dict(zip(("rules", "options"), context.ruleset(rules, options), strict=True)),
+    )
+
+
+def milliseconds(time: str) -> int:
+    """RFC 3339 with offset to milliseconds since 1970 UTC, cut, not rounded; raises Reject."""
+    if not _TIME.fullmatch(time):
+        raise Reject("bad_value", "time", f"{time[:60]!r} is not RFC 3339 with an offset, as 2026-05-01T12:00:03Z")
+    leap = time[17:19] == "60"
+    try:
+        moment = datetime.fromisoformat((time[:17] + "59" + time[19:] if leap else time).upper())
+        return (moment - _EPOCH) // _MILLISECOND + 1000 * leap
+    except (ValueError, OverflowError):
+        raise Reject("bad_value", "time", f"{time[:60]!r} is no date and time that exists") from None
+
+
+def _type(value: object) -> str:
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}"
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return "an object" if isinstance(value, dict) else f"the number {str(value)[:40]}"
+
+
+def _wrong_type(field: str, value: object, expected: str) -> Reject:
+    return Reject("bad_type", field, f"{_type(value)}, expected {expected}")
+
+
+def _text(value: object, field: str, empty: bool = True) -> str:
+    if type(value) is not str:
+        raise _wrong_type(field, value, "a text")
+    if not value and not empty:
+        raise Reject("bad_value", field, "an empty text")
+    return value
+
+
+def _integer(value: object, field: str, low: int = -INT64 - 1, high: int = INT64) -> int:
+    if type(value) is not int:
+        raise _wrong_type(field, value, "an integer")
+    if not low <= value <= high:
+        shown = str(value) if abs(value) <= INT64 else "an integer of more than 64 bits"
+        limits = f"from {low} to {high}" if high < INT64 else f"at least {low}" if low > -INT64 - 1 else "64 bits"
+        raise Reject("bad_value", field, f"{shown}, expected {limits}")
+    return value
+
+
+def _list(value: object, field: str, size: int) -> list[Any]:
+    if type(value) is not list:
+        raise _wrong_type(field, value, f"a list of {size}")
+    if len(value) != size:
+        raise Reject("bad_count", field, f"{len(value)} values, expected {size}")
+    return value
+
+
+def _integers(value: object, field: str, size: int, low: int = -INT64 - 1, high: int = INT64) -> list[int]:
+    return [_integer(one, f"{field}.{at}", low, high) for at, one in enumerate(_list(value, field, size))]
+
+
+def _hex(value: object, field: str) -> str:
+    if not _HEX.fullmatch(_text(value, field)):
+        raise Reject("bad_value", field, f"{str(value)[:80]!r} is not a SHA-256 in 64 hex digits")
+    return str(value).lower()
+
+
+def _times(value: object, events: str) -> list[int]:
+    if type(value) is not list:
+        raise _wrong_type("times", value, "a list")
+    if value and not (set(map(type, value)) == {int} and min(value) >= 0 and max(value) <= INT32):
+        _integers(value, "times", len(value), 0, INT32)
+    tokens = events.count(" ") + 1 if events else 0
+    if len(value) != tokens:
+        raise Reject("bad_count", "times", f"{len(value)} times, expected one for each of {tokens} events")
+    return value
+
+
+def _keys(row: dict[str, Any], known: dict[str, bool], path: str) -> dict[str, str]:
+    """Refuse unknown and missing keys; give the private ones as {path: ""}, to be filled by _extra."""
+    for key, required in known.items():
+        if required and key not in row:
+            raise Reject("missing_key", path + key, f"no key {path + key!r}")
+    private = {}
+    for key in row:
+        if key not in known:
+            if not key.startswith("_"):
+                raise Reject("unknown_key", path + key, f"unknown key {(path + key)[:80]!r}; private keys start with _")
+            private[path + key] = ""
+    return private
+
+
+def _proof(value: object) -> tuple[tuple[str, str, str, str, str], dict[str, str]]:
+    if type(value) is not dict:
+        raise _wrong_type("proof", value, "an object")
+    private = _keys(value, PROOF_KEYS, "proof.")
+    scheme, deal = _text(value["scheme"], "proof.scheme"), _text(value["deal"], "proof.deal")
+    if scheme != "sha256":
+        raise Reject("bad_value", "proof.scheme", f"{scheme[:40]!r}, expected 'sha256'")
+    if deal not in ("one", "four"):
+        raise Reject("bad_value", "proof.deal", f"{deal[:40]!r}, expected 'one' or 'four'")
+    salt = _text(value["salt"], "proof.salt")
+    if not salt.isascii():
+        raise Reject("bad_value", "proof.salt", "the salt is not ASCII")
+    return (scheme, _hex(value["commit"], "proof.commit"), salt, _text(value["order"], "proof.order"), deal), private
+
+
+def _result(value: object) -> tuple[tuple[Any, ...], dict[str, str]]:
+    if type(value) is not dict:
+        raise _wrong_type("result", value, "an object")
+    private = _keys(value, RESULT_KEYS, "result.")
+    if _text(value["end"], "result.end") not in ENDS:
+        raise Reject("bad_value", "result.end", f"{value['end'][:40]!r}, expected one of {', '.join(ENDS)}")
+    wins = None
+    if "wins" in value:
+        wins, more = parse_wins(value["wins"])
+        private |= more
+    return (
+        ENDS.index(value["end"]),
+        _integers(value["points"], "result.points", 3),
+        wins,
+        _integers(value["kongs"], "result.kongs", 3) if "kongs" in value else None,
+        _integer(value["fee"], "result.fee", 0) if "fee" in value else None,
+    ), private
+
+
+def parse_wins(value: object) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The checked `result.wins`, fans packed and tiles as written, and the paths of its private keys."""
+    if type(value) is not list:
+        raise _wrong_type("result.wins", value, "a list")
+    if len(value) > 2:
+        raise Reject("bad_count", "result.wins", f"{len(value)} winners, expected at most 2")
+    wins, private = [], {}
+    for at, win in enumerate(value):
+        path = f"result.wins.{at}."
+        if type(win) is not dict:
+            raise _wrong_type(path[:-1], win, "an object")
+        private |= _keys(win, WIN_KEYS, path)
+        seat, tile = _integer(win["seat"], path + "seat", 0, 2), _text(win["tile"], path + "tile")
+        if not _TILE.fullmatch(tile):
+            raise Reject("bad_tile", path + "tile", f"{tile[:40]!r} is not a tile")
+        payer = _integer(win["from"], path + "from", 0, 2) if "from" in win else None
+        if payer == seat:
+            raise Reject("bad_value", path + "from", f"seat {seat} cannot pay itself; a self-draw has no 'from'")
+        fans = _fans(win["fans"], path + "fans") if "fans" in win else None
+        multiple = _integer(win["multiple"], path + "multiple", 0) if "multiple" in win else None
+        wins.append({"seat": seat, "from": payer, "tile": tile, "fans": fans, "multiple": multiple})
+    return wins, private
+
+
+def _fans(value: object, field: str) -> int:
+    if type(value) is not list:
+        raise _wrong_type(field, value, "a list of fan ids")
+    for at, fan in enumerate(value):
+        if _text(fan, f"{field}.{at}") not in FAN_CODE:
+            raise Reject("bad_value", f"{field}.{at}", f"unknown fan {fan[:40]!r}")
+        if value.count(fan) >= 1 << FAN_BITS:
+            raise Reject("bad_value", f"{field}.{at}", f"{fan!r} stands {value.count(fan)} times")
+    try:
+        return pack_fans(value)
+    except ValueError as error:
+        raise Reject("bad_value", field, str(error)) from None
+
+
+def _extra(text: str, private: dict[str, str]) -> str:
+    """The private keys as one JSON object of path to value, the values exactly as written."""
+    found: dict[str, str] = {}
+
+    def look(at: int, path: str) -> None:
+        for key, start, end in members(text, at):
+            here = path + key
+            if here in private:
+                found[here] = text[start:end]
+            elif here in ("proof", "result"):
+                look(start, here + ".")
+            elif here == "result.wins":
+                for number, (first, _) in enumerate(_elements(text, start)):
+                    look(first, f"{here}.{number}.")
+
+    look(0, "")
+    return "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{value}" for key, value in found.items()) + "}"
+
+
+def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
+    """(start, end) of each element of the list of objects that starts at text[at]."""
+    at = text.index("{", at) if text[at + 1 :].lstrip()[:1] == "{" else len(text)
+    while at < len(text):
+        end = _decoder.raw_decode(text, at)[1]
+        yield at, end
+        rest = re.compile(r"[ \t\r\n]*,[ \t\r\n]*").match(text, end)
+        at = rest.end() if rest else len(text)
+
+
+def restored(source: dict[str, Any] | None) -> dict[str, Any]:
+    """The columns that a converted round's "_source" gives back: origins of inferred values, event numbers, coverage."""
+    out: dict[str, Any] = {}
+    for name in ("piao_from", "raise_from", "hidden_from"):
+        if source and source.get(name) in ("config", "inferred", "ambiguous"):
+            out[name] = source[name]
+    if source and source.get("coverage") in COVERAGE:
+        out["coverage"] = source["coverage"]
+    numbers = source.get("event_no") if source else None
+    if type(numbers) is list and all(type(number) is int and 0 <= number <= INT32 for number in numbers):
+        out["event_no"] = numbers
+    return out

@@ -1,0 +1,174 @@
+"""The door of ingest: paths in, batches of rounds and rejects out, and one row about each source.
+
+records = rounds + repeats + rejects for every source, always.  A round is known by its id; within a run the first
+record of it by (source, record) stays, an equal one is a repeat, another one a reject (`duplicate_round`).
+Source: log-format.md section 3.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b, sha256
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from ingest import formats
+from ingest.formats import CheckRules, Context, Parsed
+from ingest.rejects import SOURCES, RejectRow
+from ingest.rejects import batch as rejects_batch
+from ingest.sources import Stream, expand, streams
+
+
+class Batch(NamedTuple):
+    """Rounds (events.ROUNDS) and rejects (rejects.REJECTS) of one part of one source, both by ascending record."""
+
+    rounds: pa.RecordBatch
+    rejects: pa.RecordBatch
+
+
+class Reader:
+    """Iterate once over the batches of paths, folders, globs and "-"; then ask `sources()`.
+
+    site: name for records that name none; users: CSV of accounts for formats without them; rules, options: a claim
+    that overrides what the logs name; check_rules(id, options) -> None or (code, field, message);
+    keep_raw: fill the `raw` column.  `notes`: what a person should be told (empty files, files left out).
+    Raises SourceError (in the constructor for paths that do not exist, while iterating for those that do not open).
+    """
+
+    def __init__(
+        self,
+        paths: Iterable[str],
+        *,
+        site: str | None = None,
+        users: str | None = None,
+        rules: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        check_rules: CheckRules | None = None,
+        keep_raw: bool = False,
+        batch_rounds: int = 4096,
+    ) -> None:
+        self.notes: list[str] = []
+        self.paths = expand([str(path) for path in paths], self.notes)
+        self._context = Context(site, users, rules, options, check_rules, keep_raw, batch_rounds)
+        self._modules = formats.modules()
+        self._known = Known()
+        self._sources: list[dict[str, Any]] = []
+
+    def __iter__(self) -> Iterator[Batch]:
+        for path in self.paths:
+            for stream in streams(path):
+                yield from self._read(stream)
+
+    def sources(self) -> pa.Table:
+        """One row (rejects.SOURCES) for each source read to its end, in the order read."""
+        return pa.Table.from_pylist(self._sources, SOURCES)
+
+    def _module(self, stream: Stream) -> ModuleType | None:
+        return next((module for module in self._modules if module.sniff(stream.head)), None)
+
+    def _read(self, stream: Stream) -> Iterator[Batch]:
+        module = self._module(stream)
+        counts = {"rounds": 0, "repeats": 0, "rejects": 0}
+        last: RejectRow | None = None
+        for parsed in (module or formats.fallback()).read(stream, self._context):
+            parsed = parsed._replace(rounds=identified(parsed.rounds, parsed.raws))
+            batch, repeats, rejects = self._sift(stream.name, parsed)
+            counts["rounds"] += batch.num_rows
+            counts["repeats"] += repeats
+            counts["rejects"] += len(rejects)
+            last = rejects[-1] if rejects else last
+            if batch.num_rows or rejects:
+                yield Batch(batch, rejects_batch(stream.name, rejects))
+        for _ in stream.chunks():  # whatever a format left unread belongs to the digest
+            pass
+        records = sum(counts.values())
+        if stream.fault and not (last and last.record == records - 1 and last.code == "truncated"):
+            row = RejectRow(
+                records, last.line if last else 0, stream.bytes, stream.fault.code, None, stream.fault.message, b""
+            )
+            counts["rejects"] += 1
+            records += 1
+            yield Batch(formats.rounds_batch({}, 0), rejects_batch(stream.name, [row]))
+        if not records:
+            self.notes.append(f"{stream.name}: " + ("no records" if stream.bytes else "an empty file"))
+        self._sources.append(
+            {
+                "source": stream.name,
+                "format": module.NAME if module else "unknown",
+                "bytes": stream.bytes,
+                "sha256": stream.sha256,
+                "records": records,
+                **counts,
+            }
+        )
+
+    def _sift(self, source: str, parsed: Parsed) -> tuple[pa.RecordBatch, int, list[RejectRow]]:
+        """Take out the rounds that are known already; how many were repeats; the others are rejects."""
+        rounds, rejects = parsed.rounds, parsed.rejects
+        ids, contents = rounds.column("round_id").to_numpy(), rounds.column("content").to_numpy()
+        first, same = self._known.add(ids, contents)
+        if first.all():
+            return rounds, 0, rejects
+        record, line, byte = (rounds.column(name) for name in ("record", "line", "byte"))
+        others = [
+            RejectRow(
+                record[row].as_py(), line[row].as_py(), byte[row].as_py(), "duplicate_round", "round",
+                f"round {rounds.column('round')[row].as_py()} of game {rounds.column('game')[row].as_py()!r} "
+                "stands before with other content; the first record of it stays",
+                parsed.raws[row],
+            )
+            for row in np.flatnonzero(~first & ~same)
+        ]  # fmt: skip
+        kept = rounds.filter(pa.array(first))
+        return kept, int((~first & same).sum()), sorted([*rejects, *others]) if others else rejects
+
+
+def identified(rounds: pa.RecordBatch, raws: Sequence[bytes]) -> pa.RecordBatch:
+    """Fill round_id, game_key and, where a format leaves it, content: the first 64 bits of the record's SHA-256."""
+    columns: dict[str, np.ndarray] = {}
+    if rounds.column("round_id").null_count:
+        names = (rounds.column(name).to_pylist() for name in ("site", "game", "round"))
+        keys = [(f"{site or ''}\0{game}\0".encode(), number) for site, game, number in zip(*names, strict=True)]
+        games = {game: blake2b(game, digest_size=8).digest() for game in dict.fromkeys(game for game, _ in keys)}
+        columns["game_key"] = np.frombuffer(b"".join([games[game] for game, _ in keys]), "<u8")
+        digests = [blake2b(b"%b%d\0" % key, digest_size=8).digest() for key in keys]
+        columns["round_id"] = np.frombuffer(b"".join(digests), "<u8")
+    if rounds.column("content").null_count:
+        columns["content"] = np.frombuffer(b"".join([sha256(raw).digest()[:8] for raw in raws]), "<u8")
+    for name, values in columns.items():
+        at = rounds.schema.get_field_index(name)
+        rounds = rounds.set_column(at, rounds.schema.field(at), pa.array(values, pa.uint64()))
+    return rounds
+
+
+class Known:
+    """The rounds seen so far: ids and contents in sorted arrays of doubling size, 16 bytes a round."""
+
+    def __init__(self) -> None:
+        self._levels: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def add(self, ids: np.ndarray, contents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Take rounds in (uint64 arrays); (first, same): seen for the first time; content equal to the first one's."""
+        unique, where, group = np.unique(ids, return_index=True, return_inverse=True)
+        standing = contents[where]  # the content that stands for each distinct id
+        new = np.ones(len(unique), bool)
+        for level, values in self._levels:
+            at = np.minimum(np.searchsorted(level, unique), len(level) - 1)
+            hit = level[at] == unique
+            standing = np.where(hit, values[at], standing)
+            new &= ~hit
+        first = np.zeros(len(ids), bool)
+        first[where[new]] = True
+        self._insert(unique[new], standing[new])
+        return first, contents == standing[group]
+
+    def _insert(self, ids: np.ndarray, contents: np.ndarray) -> None:
+        if not len(ids):
+            return
+        while self._levels and len(self._levels[-1][0]) <= 2 * len(ids):
+            more_ids, more_contents = self._levels.pop()
+            ids, contents = np.concatenate([more_ids, ids]), np.concatenate([more_contents, contents])
+            order = np.argsort(ids)
+            ids, contents = ids[order], contents[order]
+        self._levels.append((ids, contents))
