@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pyarrow as pa
 
-from analytics import warehouse
+from analytics import fill, warehouse
 from ingest import events, rejects, tiles
 from ingest.events import digest64
 from replay import problems
@@ -79,7 +79,7 @@ class FakeReader:
                         {
                             **where,
                             "code": "duplicate_round",
-                            "message": warehouse.duplicate(log["game"], log["round"]),
+                            "message": fill.duplicate(log["game"], log["round"]),
                             "raw": row["raw"],
                         }
                     )
