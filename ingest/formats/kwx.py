@@ -167,7 +167,8 @@ def _digests(raws: list[bytes]) -> dict[str, pa.Array]:
 
 def _values(rows: list[Record]) -> dict[str, pa.Array | str | list]:
     """The columns that come from JSON values other than tiles and events."""
-    by_name = dict(zip(Record._fields, zip(*rows, strict=True), strict=True)) or dict.fromkeys(Record._fields, ())
+    fields = list(zip(*rows, strict=True)) or [()] * len(Record._fields)
+    by_name = dict(zip(Record._fields, fields, strict=True))
     names = ("site", "game", "round", "prev", "time", "time_ms", "rules", "options", "dealer", "dice", "base", "times")
     columns = {name: list(by_name[name]) for name in (*names, "extra", "players")}
     foreign = [restored(source) if source else {} for source in by_name["source"]]

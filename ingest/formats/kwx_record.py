@@ -367,7 +367,7 @@ def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
 
 
 def restored(source: dict[str, Any] | None) -> dict[str, Any]:
-    """The columns that a converted round's "_source" gives back: origins of inferred values, event numbers, coverage."""
+    """The columns that a converted round's "_source" gives back: origins of inferences, event numbers, coverage."""
     out: dict[str, Any] = {}
     for name in ("piao_from", "raise_from", "hidden_from"):
         if source and source.get(name) in ("config", "inferred", "ambiguous"):
