@@ -104,23 +104,42 @@ def reader(
 
 
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int], None]]:
-    """A counter of rounds on a terminal, silent elsewhere; gives the function that adds to it."""
-    if not sys.stderr.isatty():
+def progress(what: str, printing: bool = False) -> Iterator[Callable[[int], None]]:
+    """A counter of rounds on a terminal, silent elsewhere; gives the function that sets it.
+
+    printing: lines are printed meanwhile, so a terminal that shows them shows no counter.
+    """
+    if not sys.stderr.isatty() or printing and sys.stdout.isatty():
         yield lambda rounds: None
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = SpinnerColumn(), TextColumn("{task.description} {task.completed:,.0f} rounds"), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    bar = Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+    )
+    with bar:
         task = bar.add_task(what, total=None)
-        yield lambda rounds: bar.advance(task, rounds)
+        yield lambda rounds: bar.update(task, completed=rounds)
 
 
 def write(value: Any) -> None:
     """One JSON object as one line of machine output."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+COUNTS = ("records", "rounds", "repeats", "rejects", "clean", "violation", "mismatch", "unpaid")
+
+
+def in_words(counts: dict[str, Any]) -> str:
+    """The closing line of `run` and `check`."""
+    return ", ".join(f"{counts[name]:,} {name}" for name in COUNTS)
+
+
+def found(counts: dict[str, Any]) -> int:
+    """The exit code: 1 when there are problems; unpaid rounds alone are none."""
+    return int(any(counts[name] for name in ("rejects", "violation", "mismatch")))
 
 
 @app.command()
@@ -149,11 +168,19 @@ def run(
     """Read logs, replay and check every round, and load all of it into a DuckDB file; the same logs change nothing."""
     from analytics import warehouse
 
+    source = reader(logs, site, users, rules, option)
     with progress("replayed") as step:
-        summary = warehouse.load(reader(logs, site, users, rules, option), db, progress=step)
+        done = warehouse.load(source, db, progress=lambda counts: step(counts["rounds"]))
+    for note in source.notes:
+        say(note)
+    counts = {name: getattr(done, name) for name in COUNTS}
+    if parquet is not None:
+        warehouse.export(db, parquet)
     if as_json:
-        write(summary)
-    raise SystemExit(1 if any(summary[name] for name in ("rejects", "violation", "mismatch")) else 0)
+        write({"kind": "summary", **counts, "digest": done.digest, "changed": done.changed})
+    else:
+        print(f"{in_words(counts)}; {db} is {'complete' if done.changed else 'unchanged'}, digest {done.digest}")
+    raise SystemExit(found(counts))
 
 
 @app.command()
@@ -164,9 +191,10 @@ def check(
     """Replay logs and print every reject, violation and mismatch as file:line:event: code: message."""
     from replay.check import problems
 
+    source = reader(logs, site, users, rules, option)
     summary: dict[str, Any] = {}
-    with progress("checked") as step:
-        for row in problems(reader(logs, site, users, rules, option), step):
+    with progress("checked", printing=True) as step:
+        for row in problems(source, step):
             if row["kind"] == "summary":
                 summary = row
             elif as_json:
@@ -175,19 +203,23 @@ def check(
                 event = "-" if row["event"] is None else row["event"]
                 because = f" [explained by {' or '.join(row['explained_by'])}]" if row["explained_by"] else ""
                 print(f"{row['source']}:{row['line']}:{event}: {row['code']}: {row['message']}{because}")
+    for note in source.notes:
+        say(note)
     if as_json:
         write(summary)
     else:
-        counts = ", ".join(f"{count:,} {name}" for name, count in summary.items() if name != "kind")
-        print(counts)
-    raise SystemExit(1 if any(summary[name] for name in ("rejects", "violation", "mismatch")) else 0)
+        print(in_words(summary))
+    raise SystemExit(found(summary))
 
 
 def _serve(db: Path, port: int | None) -> None:
-    """Serves the dashboard until it is interrupted."""
+    """Serves the dashboard until it is interrupted; the server ends with this process."""
+    from analytics import warehouse
     from dashboard import serve
 
-    serve.serve(db, port)
+    warehouse.connect(db).close()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    raise SystemExit(serve.serve(db, port))
 
 
 def _answer(files: list[str] | None, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

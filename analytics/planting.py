@@ -1,7 +1,7 @@
 """Faults for the demo: takes clean simulated games and breaks a few rounds in them, each in one known way.
 
-Works on kwx log lines.  A planted line is re-linked: the `prev` of the lines after it is computed anew, as somebody
-who alters a log would do, so that only the fault itself shows; one fault leaves the chain broken on purpose.
+Works on the text of a kwx log.  After an edit the `prev` of the lines below is computed anew, as somebody who alters
+a log would do, so that the fault itself shows and not only the broken chain.
 """
 
 import json
@@ -143,17 +143,17 @@ def relink(lines: list[str], first: int, last: int) -> None:
             lines[at] = dump(row)
 
 
-def plant(lines: list[str], source: str, turn: int) -> list[Planted]:
-    """Breaks one game each for two edits, and removes, repeats, forges and cuts a line; changes `lines` in place.
+def plant(log: str, source: str, turn: int) -> tuple[str, list[Planted]]:
+    """Breaks some rounds of a clean log; gives the log and what was done to it.
 
-    lines: a clean log without line endings, games one after another, at least six games; turn: which edits come
-    first, so that several logs show different ones.  Faults whose round cannot be found in this log are left out.
+    log: games one after another, at least six of four rounds or more; source: its name, for the reports; turn: which
+    edits come first, so that several logs show different ones.  An edit whose round this log does not have is left out.
     """
-    planted: list[Planted] = []
+    lines = log.splitlines()
     ranges = list(games(lines))
-    for number in range(2):
-        what, code, edit = EDITS[(2 * turn + number) % len(EDITS)]
-        first, last = ranges[number]
+    planted: list[Planted] = []
+    for number, (first, last) in enumerate(ranges[:3]):
+        what, code, edit = EDITS[(3 * turn + number) % len(EDITS)]
         for at in range(first + 1, last - 1):
             row = edit(json.loads(lines[at]))
             if row is not None:
@@ -161,15 +161,17 @@ def plant(lines: list[str], source: str, turn: int) -> list[Planted]:
                 relink(lines, first, last)
                 planted.append(Planted(what, code, source, at + 1))
                 break
-    if turn % 2 == 0:
-        first, last = ranges[2]
-        del lines[first + 2]  # the chain is not mended: both show
+
+    first = ranges[3][0]
+    if turn % 3 == 0:
+        del lines[first + 2]  # `prev` of the next line is left as it was: the broken chain shows too
         planted.append(Planted("a round taken out of its game", "lost_round", source, first + 3))
+    elif turn % 3 == 1:
+        forged = _shift_points(json.loads(lines[first])) or {}
+        lines += [dump(forged), lines[first]]  # the second is a repeat, which is no fault
+        planted.append(Planted("a round recorded twice, differently", "duplicate_round", source, len(lines) - 1))
     else:
-        first, last = ranges[2]
-        forged = json.loads(lines[first + 1])
-        forged["time"] = forged.get("time", "2026-01-01T00:00:00Z")[:-3] + "59Z"
-        lines.append(dump(forged))
-        planted.append(Planted("a round recorded twice, differently", "duplicate_round", source, len(lines)))
-        lines.append(lines[first])  # the same again: a repeat, no fault
-    return planted
+        lines.append(lines[first][: len(lines[first]) // 2])
+        planted.append(Planted("a line cut in the middle", "truncated", source, len(lines)))
+        return "\n".join(lines), planted
+    return "\n".join(lines) + "\n", planted
