@@ -237,6 +237,7 @@ def _lists(parts: list[array], kind: pa.DataType) -> pa.Array:
 
 
 def _parsed(source: str, ready: list[_Round], rejects: list[RejectRow], accounts: Accounts) -> Parsed:
+    ready = sorted(ready, key=lambda entry: entry.record)
     rows = [entry.row for entry in ready]
     piao_off = ["config" if row.piao else None for row in rows]
     raises = [entry.raised for entry in ready]
