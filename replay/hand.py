@@ -1,0 +1,190 @@
+"""Complete hands, waits and readiness by table look-up.
+
+A suit is a base-5 key of its nine counts, the dragons one of their three.  One 32-bit entry a key says: bit 0 it is
+melds only, bit 1 melds and a pair, bits 2-10 the ranks that would make it melds only, bits 11-19 the ranks that
+would make it melds and a pair.  A hand is three look-ups.  Melds in hand are runs and triplets (no runs of dragons);
+seven pairs is judged apart from the parities of the counts.  Source: rules.md sections 2 and 3.
+"""
+
+import numpy as np
+
+from replay.jit import jit
+
+SUIT_KEYS = 5**9
+DRAGON_KEYS = 5**3
+TABLES = np.dtype([("suit", np.uint32, (SUIT_KEYS,)), ("dragon", np.uint32, (DRAGON_KEYS,)), ("pow5", np.int64, (21,))])
+MELDS, MELDS_AND_PAIR = 1, 2
+SUIT_KINDS = 0x1FF
+
+
+def _entries(places: int, runs: bool) -> np.ndarray:
+    """The look-up entries of all base-5 keys of `places` counts; shape (5**places,), dtype uint32."""
+    size = 5**places
+    power = 5 ** np.arange(places, dtype=np.int64)
+    shapes = [np.eye(places, dtype=np.int64)[i] * 3 for i in range(places)]
+    if runs:
+        shapes += [np.array([1 if i <= j < i + 3 else 0 for j in range(places)]) for i in range(places - 2)]
+    level = np.zeros((1, places), np.int64)
+    melds = [level]
+    for _ in range(4):
+        level = np.concatenate([level + shape for shape in shapes])
+        level = np.unique(level[(level <= 4).all(axis=1)], axis=0)
+        melds.append(level)
+    only = np.unique(np.concatenate(melds), axis=0)
+    paired = np.concatenate([only + 2 * np.eye(places, dtype=np.int64)[i] for i in range(places)])
+    paired = np.unique(paired[(paired <= 4).all(axis=1)], axis=0)
+    table = np.zeros(size, np.uint32)
+    for counts, flag, shift in ((only, MELDS, 2), (paired, MELDS_AND_PAIR, 11)):
+        keys = counts @ power
+        table[keys] |= np.uint32(flag)
+        for rank in range(places):
+            has = counts[:, rank] > 0
+            table[keys[has] - power[rank]] |= np.uint32(1 << (shift + rank))
+    return table
+
+
+def tables() -> np.record:
+    """The look-up tables as one record (about 8 MB), built once a process in well under a second."""
+    global _TABLES
+    if _TABLES is None:
+        # recarray(1)[0] would copy the 8 MB out of its array: keep the array and hand out its record.
+        array = np.zeros(1, TABLES).view(np.recarray)
+        array.suit[0] = _entries(9, runs=True)
+        array.dragon[0] = _entries(3, runs=False)
+        array.pow5[0] = [5**i for i in range(9)] * 2 + [1, 5, 25]
+        _TABLES = array
+    return _TABLES[0]
+
+
+_TABLES: np.recarray | None = None
+
+
+@jit
+def add_tile(st, tb, seat, kind, count):
+    """Change the concealed count of a kind by `count` (negative: take away) and keep the keys in step."""
+    st.hand[seat, kind] += count
+    st.tiles[seat] += count
+    if count & 1:
+        st.odd[seat] ^= 1 << kind
+    part = kind // 9
+    st.key[seat, part] += count * tb.pow5[kind]
+
+
+@jit
+def popcount(bits):
+    """Number of set bits."""
+    n = 0
+    while bits:
+        bits &= bits - 1
+        n += 1
+    return n
+
+
+@jit
+def complete_keys(tb, a, b, d):
+    """Whether suit keys a, b and dragon key d together are melds and exactly one pair."""
+    x = tb.suit[a]
+    y = tb.suit[b]
+    z = tb.dragon[d]
+    if (x & y & 1) and (z & 2):
+        return True
+    return ((x & 1) and (y & 2) and (z & 1)) or ((x & 2) and (y & 1) and (z & 1))
+
+
+@jit
+def waits_of(st, tb, seat):
+    """The kinds that complete a hand of 13 less three a meld, as a bit set; hidden triplets stay triplets.
+
+    A kind whose four copies are all in the seat's own hand and melds is no wait.
+    """
+    if st.dead[seat]:
+        return 0
+    a = st.key[seat, 0]
+    b = st.key[seat, 1]
+    d = st.key[seat, 2]
+    hidden = st.hidden[seat]
+    if hidden:
+        for kind in range(21):
+            if hidden >> kind & 1:
+                if kind < 9:
+                    a -= 3 * tb.pow5[kind]
+                elif kind < 18:
+                    b -= 3 * tb.pow5[kind]
+                else:
+                    d -= 3 * tb.pow5[kind]
+    x = np.int64(tb.suit[a])
+    y = np.int64(tb.suit[b])
+    z = np.int64(tb.dragon[d])
+    waits = 0
+    # One part must end as melds and a pair, the other two as melds; the wait may fall in any part.
+    if (y & 1 and z & 2) or (y & 2 and z & 1):
+        waits |= x >> 2 & SUIT_KINDS
+    if y & z & 1:
+        waits |= x >> 11 & SUIT_KINDS
+    if (x & 1 and z & 2) or (x & 2 and z & 1):
+        waits |= (y >> 2 & SUIT_KINDS) << 9
+    if x & z & 1:
+        waits |= (y >> 11 & SUIT_KINDS) << 9
+    if (x & 1 and y & 2) or (x & 2 and y & 1):
+        waits |= (z >> 2 & 7) << 18
+    if x & y & 1:
+        waits |= (z >> 11 & 7) << 18
+    if not hidden and st.tiles[seat] == 13:
+        odd = st.odd[seat]
+        if odd & (odd - 1) == 0:
+            waits |= odd
+    if waits:
+        waits &= ~(st.exposed[seat] | st.added[seat] | st.concealed[seat])
+        full = waits & st.pung[seat]
+        while full:
+            low = full & -full
+            kind = popcount(low - 1)
+            if st.hand[seat, kind]:
+                waits &= ~low
+            full ^= low
+    return waits
+
+
+@jit
+def ready_with_discard(st, tb, seat):
+    """Whether some discard from a full hand leaves it ready; hidden triplets are not touched."""
+    for kind in range(21):
+        spare = st.hand[seat, kind] - (3 if st.hidden[seat] >> kind & 1 else 0)
+        if spare > 0:
+            add_tile(st, tb, seat, kind, -1)
+            waits = waits_of(st, tb, seat)
+            add_tile(st, tb, seat, kind, 1)
+            if waits:
+                return True
+    return False
+
+
+@jit
+def splits_without_triplet(counts, kind, pairs):
+    """Whether nine counts split into runs, triplets and `pairs` pairs (0 or 1) with no triplet of rank `kind`.
+
+    `counts` (int64[9]) comes back as it was.  Few calls: only for kongs after a reveal.
+    """
+    first = -1
+    for i in range(9):
+        if counts[i]:
+            first = i
+            break
+    if first < 0:
+        return pairs == 0
+    found = False
+    if counts[first] >= 3 and first != kind:
+        counts[first] -= 3
+        found = splits_without_triplet(counts, kind, pairs)
+        counts[first] += 3
+    if not found and pairs and counts[first] >= 2:
+        counts[first] -= 2
+        found = splits_without_triplet(counts, kind, 0)
+        counts[first] += 2
+    if not found and first < 7 and counts[first + 1] and counts[first + 2]:
+        for i in range(3):
+            counts[first + i] -= 1
+        found = splits_without_triplet(counts, kind, pairs)
+        for i in range(3):
+            counts[first + i] += 1
+    return found

@@ -1,0 +1,331 @@
+"""The loop over a batch: deal, apply every event, settle the end, compare with what the log recorded."""
+
+import numpy as np
+
+from replay import state
+from replay.fans import ROB
+from replay.flags import flag
+from replay.hand import add_tile, waits_of
+from replay.jit import jit
+from replay.problems import CAUSE, CODE
+from replay.ruleset import mode
+from replay.settle import DRAW, FEE, HORSE, settle_draw
+from replay.state import HAS_END, HAS_FEE, HAS_KONGS, HAS_POINTS, HAS_WINS, MAX_LEDGER, TURN
+from replay.table import END_ABORTED, END_DRAW, END_WIN, apply
+
+MISSING_EVENT, FIFTH_TILE, WRONG_SUITS = CODE["missing_event"], CODE["fifth_tile"], CODE["wrong_suits"]
+WRONG_PIAO, WRONG_BASE = CODE["wrong_piao"], CODE["wrong_base"]
+POINTS, FANS, MULTIPLE, PAYER, WINNER = (CODE[w] for w in ("points", "fans", "multiple", "payer", "winner"))
+TILE, END, KONGS, HORSE_CODE, FEE_CODE = (CODE[w] for w in ("tile", "end", "kongs", "horse", "fee"))
+ANY_TWO = mode("wall.suits", "any_two")
+DOUBLE_FIRST = mode("dealer.after_double", "first_winner")
+ROB_FIRST = mode("dealer.after_double_rob", "first_winner")
+DRAW_LAST = mode("dealer.after_draw", "last_drawer")
+DRAW_PAYER = mode("dealer.after_draw", "payer")
+WIN_CAUSE = CAUSE["win"]
+
+
+@jit
+def deal(st, rules, tb, rin):
+    """Lay out a round: clear the table, deal the hands, copy the wall; flag what the deal itself breaks."""
+    st.hand[:, :] = 0
+    st.tiles[:] = 0
+    st.key[:, :] = 0
+    st.odd[:] = 0
+    st.pung[:] = 0
+    st.exposed[:] = 0
+    st.added[:] = 0
+    st.concealed[:] = 0
+    st.melds[:] = 0
+    st.waits[:] = 0
+    st.revealed[:] = 0
+    st.hidden[:] = 0
+    st.locked[:] = 0
+    st.lock_tile[:] = 0
+    st.lock_multiple[:] = 0
+    st.dead[:] = 0
+    st.unseen[:] = 4
+    st.shown[:] = 0
+    st.has_wall = rin.has_wall
+    st.front = 0
+    st.back = 0
+    st.phase = TURN
+    st.turn = rin.dealer
+    st.dealer = rin.dealer
+    st.drawn = -1
+    st.may_win = 1
+    st.kongs_this_turn = 0
+    st.revealing = 0
+    st.kind = -1
+    st.from_ = -1
+    st.can_win = 0
+    st.declined = 0
+    st.after_kong = 0
+    st.kong_discard = 0
+    st.chain = 0
+    st.judged_before = 0
+    st.passed = 0
+    st.stopped = 0
+    st.problems = 0
+    for seat in range(3):
+        for place in range(14):
+            kind = np.int64(rin.deal[seat, place])
+            if kind < 21:
+                st.unseen[kind] -= 1
+                if st.hand[seat, kind] < 4:
+                    add_tile(st, tb, seat, kind, 1)
+    fifth = -1
+    for kind in range(21):
+        if st.unseen[kind] < 0:
+            fifth = kind
+    if st.has_wall:
+        for place in range(44):
+            st.wall[place] = rin.wall[place]
+            if st.wall[place] > 20:
+                st.has_wall = 0
+        if st.has_wall and fifth < 0:
+            for kind in range(21):
+                copies = 4 - st.unseen[kind]
+                for place in range(44):
+                    if st.wall[place] == kind:
+                        copies += 1
+                if copies > 4:
+                    fifth = kind
+                    break
+    if fifth >= 0:
+        flag(st, FIFTH_TILE, -1, -1, fifth, -1)
+        if st.unseen[fifth] < 0:
+            st.stopped = 1
+    for seat in range(3):
+        if st.tiles[seat] == 13:
+            st.waits[seat] = waits_of(st, tb, seat)
+        if rules.side_piao_max and not 0 <= rin.piao[seat] <= rules.side_piao_max:
+            flag(st, WRONG_PIAO, -1, seat, rin.piao[seat], rules.side_piao_max)
+        elif not rules.side_piao_max and rin.piao[seat]:
+            flag(st, WRONG_PIAO, -1, seat, rin.piao[seat], 0)
+    if rin.suits != 0 and rules.wall_suits != ANY_TWO:
+        flag(st, WRONG_SUITS, -1, -1, rin.suits, 0)
+    if rules.stake_base and rin.base != rules.stake_base:
+        flag(st, WRONG_BASE, -1, -1, rin.base, rules.stake_base)
+
+
+@jit
+def clear(out):
+    """Reset what the handlers add to."""
+    out.end = -1
+    out.points[:] = 0
+    out.kong_net[:] = 0
+    out.fee = 0
+    out.draws = 0
+    out.next_dealer = -1
+    out.raise_next = -1
+    out.horse = 0
+    out.wins = 0
+    out.kongs = 0
+    out.reveals = 0
+    out.ledger = 0
+    out.pungs[:] = 0
+    out.reveal_waits[:] = 0
+    out.reveal_live[:] = 0
+
+
+@jit
+def play(st, rules, tb, rin, out, events):
+    """Replay one round into `out`; its problems stay in `st`."""
+    clear(out)
+    deal(st, rules, tb, rin)
+    for place in range(rin.start, rin.stop):
+        if st.stopped:
+            break
+        apply(st, rules, tb, rin, out, np.int64(events[place]), place - rin.start)
+    if not st.stopped and out.end < 0:
+        flag(st, MISSING_EVENT, -1, -1, -1, -1)
+        st.stopped = 1
+    if st.stopped:
+        out.end = -1
+    else:
+        finish(st, rules, tb, rin, out)
+        compare(st, rules, rin, out)
+    out.problems = st.problems
+    out.wall_left = 44 - st.front - st.back
+    for seat in range(3):
+        out.ready[seat] = 1 if st.waits[seat] else 0
+        out.revealed[seat] = st.revealed[seat]
+        for kind in range(21):
+            out.hand[seat, kind] = st.hand[seat, kind]
+    out.digest = digest(st, out)
+
+
+@jit
+def finish(st, rules, tb, rin, out):
+    """The end of a whole round: payments of a draw, the fee, the next dealer and its raise."""
+    if out.end == END_DRAW:
+        settle_draw(st, rules, tb, rin, out)
+    for n in range(out.ledger):
+        cause = out.ledger_cause[n]
+        if cause != WIN_CAUSE and 1 <= cause <= 3:
+            out.kong_net[out.ledger_from[n]] -= out.ledger_points[n]
+            out.kong_net[out.ledger_to[n]] += out.ledger_points[n]
+    if out.end == END_ABORTED:
+        return
+    if rules.stake_fee:
+        out.fee = rules.stake_fee * rin.base
+        for seat in range(3):
+            if out.ledger < MAX_LEDGER:
+                out.ledger_cause[out.ledger] = FEE
+                out.ledger_from[out.ledger] = seat
+                out.ledger_to[out.ledger] = -1
+                out.ledger_points[out.ledger] = out.fee
+                out.ledger += 1
+            out.points[seat] -= out.fee
+    double = False
+    if out.end == END_WIN:
+        out.next_dealer = out.win_seat[0]
+        if out.wins == 2:
+            rob = out.win_by[0] == ROB
+            double = not rob or rules.side_raise_on_double_rob != 0
+            first = rules.dealer_after_double_rob == ROB_FIRST if rob else rules.dealer_after_double == DOUBLE_FIRST
+            if not first:
+                out.next_dealer = out.win_from[0]
+    else:
+        out.next_dealer = st.dealer
+        if out.end == END_DRAW:
+            if rules.dealer_after_draw == DRAW_LAST:
+                out.next_dealer = st.turn
+            elif rules.dealer_after_draw == DRAW_PAYER:
+                for n in range(out.ledger):
+                    if out.ledger_cause[n] == DRAW:
+                        out.next_dealer = out.ledger_from[n]
+    out.raise_next = 0
+    if rules.side_raise and (out.end == END_DRAW or double):
+        out.raise_next = rin.raise_ + 1 if rules.side_raise_accumulates else 1
+
+
+@jit
+def compare(st, rules, rin, out):
+    """Flag every recorded value that differs from the recomputed one."""
+    if rin.compare & HAS_END and rin.end != out.end:
+        flag(st, END, -1, -1, rin.end, out.end)
+    if rin.compare & HAS_WINS:
+        compare_wins(st, rin, out)
+    if rin.compare & HAS_KONGS:
+        for seat in range(3):
+            if rin.kongs[seat] != out.kong_net[seat]:
+                flag(st, KONGS, -1, seat, rin.kongs[seat], out.kong_net[seat])
+                break
+    if rin.compare & HAS_FEE and rin.fee != out.fee:
+        flag(st, FEE_CODE, -1, -1, rin.fee, out.fee)
+    if rin.compare & HAS_POINTS:
+        for seat in range(3):
+            if rin.points[seat] != out.points[seat]:
+                horse = recorded_horse(rules, rin, out)
+                if horse >= 0:
+                    flag(st, HORSE_CODE, out.win_event[0], out.win_seat[0], horse, paid_horse(out))
+                else:
+                    flag(st, POINTS, -1, seat, rin.points[seat], out.points[seat])
+                break
+
+
+@jit
+def compare_wins(st, rin, out):
+    """The recorded wins against the recomputed ones, by winner."""
+    for n in range(out.wins):
+        found = -1
+        for m in range(rin.wins):
+            if rin.win_seat[m] == out.win_seat[n]:
+                found = m
+        event = out.win_event[n]
+        seat = out.win_seat[n]
+        if found < 0:
+            flag(st, WINNER, event, seat, -1, seat)
+            continue
+        if rin.win_from[found] != out.win_from[n]:
+            flag(st, PAYER, event, seat, rin.win_from[found], out.win_from[n])
+        if rin.win_tile[found] != out.win_tile[n]:
+            flag(st, TILE, event, seat, rin.win_tile[found], out.win_tile[n])
+        if rin.win_fans[found] >= 0 and rin.win_fans[found] != out.win_fans[n]:
+            flag(st, FANS, event, seat, rin.win_fans[found], out.win_fans[n])
+        if rin.win_multiple[found] >= 0 and rin.win_multiple[found] != out.win_multiple[n]:
+            flag(st, MULTIPLE, event, seat, rin.win_multiple[found], out.win_multiple[n])
+    for m in range(rin.wins):
+        known = False
+        for n in range(out.wins):
+            known = known or out.win_seat[n] == rin.win_seat[m]
+        if not known:
+            flag(st, WINNER, -1, rin.win_seat[m], rin.win_seat[m], -1)
+
+
+@jit
+def paid_horse(out):
+    """Points of one payer's horse row, 0 without one."""
+    for n in range(out.ledger):
+        if out.ledger_cause[n] == HORSE:
+            return out.ledger_points[n]
+    return 0
+
+
+@jit
+def recorded_horse(rules, rin, out):
+    """What the record paid as horse to the self-drawing winner, where that alone tells it from ours; else -1.
+
+    Both payers must differ by the same amount, and the amount that the record then holds must be one that a
+    horse can have, so that another fault is not called a horse.
+    """
+    if rules.side_horse == 0 or out.wins != 1 or out.win_from[0] >= 0:
+        return -1
+    winner = out.win_seat[0]
+    a = (winner + 1) % 3
+    b = (winner + 2) % 3
+    extra = out.points[a] - rin.points[a]
+    if extra != out.points[b] - rin.points[b] or rin.points[winner] - out.points[winner] != 2 * extra:
+        return -1
+    paid = paid_horse(out) + extra
+    unit = paid_horse(out) // out.horse if out.horse > 0 else rin.base << rin.raise_
+    if paid < 0 or unit <= 0 or paid % unit or paid // unit > 20:
+        return -1
+    return paid
+
+
+@jit
+def digest(st, out):
+    """A 64-bit digest of the final state: hands, melds, payments, end (FNV-1a over their values)."""
+    h = state.FNV_START
+    for seat in range(3):
+        for part in range(3):
+            h = (h ^ st.key[seat, part]) * state.FNV_PRIME
+        h = (h ^ st.pung[seat]) * state.FNV_PRIME
+        h = (h ^ st.exposed[seat]) * state.FNV_PRIME
+        h = (h ^ st.added[seat]) * state.FNV_PRIME
+        h = (h ^ st.concealed[seat]) * state.FNV_PRIME
+        h = (h ^ st.revealed[seat]) * state.FNV_PRIME
+        h = (h ^ st.locked[seat]) * state.FNV_PRIME
+        h = (h ^ out.points[seat]) * state.FNV_PRIME
+    h = (h ^ (out.end + 1)) * state.FNV_PRIME
+    h = (h ^ out.ledger) * state.FNV_PRIME
+    h = (h ^ (st.front + 64 * st.back)) * state.FNV_PRIME
+    h = (h ^ st.problems) * state.FNV_PRIME
+    return h
+
+
+@jit
+def run(rounds, events, rules, tb, st, outs, problems, first):
+    """Replay rounds[first:] until the problem rows may not suffice; returns (rounds done up to, problem rows).
+
+    rounds: state.ROUND[n]; events: uint32; rules: ruleset records; outs: state.RESULT[n]; problems: state.PROBLEM[m].
+    """
+    rows = 0
+    for n in range(first, len(rounds)):
+        if rows + state.MAX_PROBLEMS > len(problems):
+            return n, rows
+        rin = rounds[n]
+        play(st, rules[rin.rules], tb, rin, outs[n], events)
+        for i in range(st.problems):
+            row = problems[rows]
+            row.row = n
+            row.code = st.problem_code[i]
+            row.event = st.problem_event[i]
+            row.seat = st.problem_seat[i]
+            row.logged = st.problem_logged[i]
+            row.expected = st.problem_expected[i]
+            rows += 1
+    return len(rounds), rows
