@@ -1,0 +1,54 @@
+"""The dashboard's navigation; every page is a file of pages/."""
+
+import streamlit as st
+
+from dashboard import data, i18n, screen
+
+PAGES = {
+    "overview": ":material/monitoring:",
+    "rounds": ":material/playing_cards:",
+    "payouts": ":material/balance:",
+    "data": ":material/fact_check:",
+}
+
+st.set_page_config(page_title="kwx", page_icon="🀄", layout="wide")
+st.html(
+    "<style>.stMainBlockContainer {padding: 2.2rem 2.5rem 4rem; max-width: 1500px}"
+    "[data-testid='stMetricValue'] {font-variant-numeric: tabular-nums}</style>"
+)
+language = screen.keep_language()
+page = st.navigation(
+    [
+        st.Page(
+            f"pages/{name}.py", title=screen.t(f"page.{name}"), icon=icon, url_path=name, default=name == "overview"
+        )
+        for name, icon in PAGES.items()
+    ]
+)
+
+
+def switch() -> None:
+    """Takes the language that was picked."""
+    if st.session_state["language"]:
+        st.session_state["lang"] = st.query_params["lang"] = st.session_state["language"]
+
+
+@st.fragment(run_every=5)
+def follow(shown: object) -> None:
+    """Draws the page anew when another data set has been loaded."""
+    if data.stamp() != shown:
+        st.rerun()
+
+
+with st.sidebar:
+    st.segmented_control(
+        screen.t("app.language"),
+        list(i18n.LANGUAGES),
+        default=language,
+        required=True,
+        format_func=i18n.LANGUAGES.__getitem__,
+        key="language",
+        on_change=switch,
+    )
+    follow(data.stamp())
+page.run()

@@ -1,0 +1,135 @@
+"""Frames to charts: each function takes a polars frame with labels already in the reader's language.
+
+Blue is gain, orange loss; no meaning is told by colour alone; sizes suit a column of the page.
+"""
+
+import altair as alt
+import polars as pl
+
+GAIN, LOSS, PLAIN = "#3b7fc4", "#d07a1e", "#7b8494"
+VERDICTS = {
+    "clean": "#3b7fc4", "unpaid": "#a3acb8", "mismatch": "#e0a23a", "violation": "#b9560f", "rejects": "#59616e",
+    "repeats": "#c9ced6",
+}  # fmt: skip
+BAR = 26  # pixels a horizontal bar takes
+
+
+def _height(frame: pl.DataFrame) -> int:
+    return max(60, BAR * frame.height)
+
+
+def _labels(chart: alt.Chart, field: str) -> alt.Chart:
+    return chart.mark_text(align="left", dx=4, color=PLAIN).encode(text=alt.Text(f"{field}:N"))
+
+
+def stacked(frame: pl.DataFrame) -> alt.LayerChart:
+    """One bar of the whole: columns order, code, label, n, share (0-1), text."""
+    order = alt.Order("order:Q")
+    scale = alt.Scale(domain=frame["label"].to_list(), range=[VERDICTS[code] for code in frame["code"]])
+    base = alt.Chart(frame).encode(
+        x=alt.X("n:Q", stack="normalize", axis=alt.Axis(format="%", title=None)), order=order
+    )
+    bars = base.mark_bar(height=44, stroke="white", strokeWidth=1).encode(
+        color=alt.Color("label:N", scale=scale, legend=alt.Legend(orient="bottom", title=None, columns=6)),
+        tooltip=[
+            alt.Tooltip("label:N", title=" "),
+            alt.Tooltip("n:Q", format=","),
+            alt.Tooltip("share:Q", format=".2%"),
+        ],
+    )
+    return alt.layer(bars).properties(height=70)
+
+
+def bars(frame: pl.DataFrame, title: str, colour: str = GAIN) -> alt.LayerChart:
+    """Horizontal bars in the frame's order: columns label, value, text (what is written at the bar's end)."""
+    base = alt.Chart(frame).encode(
+        y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
+        x=alt.X(
+            "value:Q", title=title, axis=alt.Axis(format="~s", tickCount=4), scale=alt.Scale(padding=60, domainMin=0)
+        ),
+    )
+    drawn = base.mark_bar(color=colour, height=15).encode(tooltip=["label:N", alt.Tooltip("value:Q", format=",")])
+    return alt.layer(drawn, _labels(base, "text")).properties(height=_height(frame))
+
+
+def signed_bars(frame: pl.DataFrame, title: str) -> alt.LayerChart:
+    """Bars to both sides of zero, blue gain and orange loss: columns label, value, text (with its sign)."""
+    base = alt.Chart(frame).encode(
+        y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=200)),
+        x=alt.X("value:Q", title=title, axis=alt.Axis(format="~s", tickCount=4), scale=alt.Scale(padding=50)),
+    )
+    colour = alt.condition(alt.datum.value < 0, alt.value(LOSS), alt.value(GAIN))
+    drawn = base.mark_bar(height=15).encode(color=colour, tooltip=["label:N", alt.Tooltip("value:Q", format=",")])
+    right = base.transform_filter("datum.value >= 0").mark_text(align="left", dx=4, color=PLAIN).encode(text="text:N")
+    left = base.transform_filter("datum.value < 0").mark_text(align="right", dx=-4, color=PLAIN).encode(text="text:N")
+    return alt.layer(drawn, right, left).properties(height=_height(frame))
+
+
+def intervals(frame: pl.DataFrame, roles: list[str]) -> alt.LayerChart:
+    """Shares with their intervals, a shape and a colour per role: columns label, role, rate, low, high (0-1), n."""
+    base = alt.Chart(frame).encode(
+        y=alt.Y("label:N", sort=None, title=None),
+        yOffset=alt.YOffset("role:N", sort=roles),
+        color=alt.Color("role:N", sort=roles, scale=alt.Scale(domain=roles, range=["#6d4bb5", "#7b8494"]), title=None,
+                        legend=alt.Legend(orient="bottom")),
+    )  # fmt: skip
+    axis = alt.Axis(format="%", title=None, tickCount=5)
+    lines = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", axis=axis, scale=alt.Scale(domainMin=0)), x2="high:Q")
+    shape = alt.Shape("role:N", sort=roles, scale=alt.Scale(domain=roles, range=["diamond", "circle"]), title=None)
+    points = base.mark_point(size=75, filled=True, opacity=1).encode(
+        x="rate:Q",
+        shape=shape,
+        tooltip=["label:N", "role:N", *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("rate", "low", "high")),
+                 alt.Tooltip("n:Q", format=",")],
+    )  # fmt: skip
+    return alt.layer(lines, points).properties(height=44 * frame["label"].n_unique() + 40)
+
+
+def days(frame: pl.DataFrame, moved: str, mispaid: str) -> alt.LayerChart:
+    """Points by day, the mispaid part in front in orange: columns day, moved, mispaid, rounds."""
+    width = {"size": 22} if frame.height <= 20 else {}
+    x = alt.X(
+        "utcyearmonthdate(day):T",
+        title=None,
+        axis=alt.Axis(format="%m-%d", tickCount=min(frame.height, 10), labelAngle=0),
+    )
+    long = frame.unpivot(["moved", "mispaid"], index=["day", "rounds"], variable_name="what", value_name="points")
+    long = long.with_columns(pl.col("what").replace({"moved": moved, "mispaid": mispaid}))
+    chart = alt.Chart(long).mark_bar(**width).encode(
+        x=x,
+        y=alt.Y("points:Q", stack=None, title=None, axis=alt.Axis(format="~s", tickCount=5)),
+        color=alt.Color("what:N", scale=alt.Scale(domain=[moved, mispaid], range=[GAIN, LOSS]), title=None,
+                        legend=alt.Legend(orient="bottom")),
+        tooltip=[alt.Tooltip("day:T", format="%Y-%m-%d"), "what:N", alt.Tooltip("points:Q", format=","), "rounds:Q"],
+    )  # fmt: skip
+    return alt.layer(chart).properties(height=230)
+
+
+def waterfall(frame: pl.DataFrame, low: int, high: int) -> alt.LayerChart:
+    """One seat's payout, line by line: columns order, label, start, end, kind (line, total, recorded, differs), text.
+
+    Lines are blue or orange by sign, totals grey, the recorded total outlined, the difference dashed and bold.
+    """
+    base = alt.Chart(frame).transform_calculate(
+        right="max(datum.start, datum.end)",
+        colour="datum.kind == 'total' || datum.kind == 'recorded' ? 'total' : datum.end < datum.start ? 'loss' : 'gain'",
+    )
+    y = alt.Y("label:N", sort=alt.SortField("order"), title=None, axis=alt.Axis(labelLimit=150))
+    span = max(high - low, 1)
+    scale = alt.Scale(domain=[low - span * 0.03, high + span * 0.24], nice=False)
+    x = alt.X("start:Q", scale=scale, title=None, axis=alt.Axis(format="~s", tickCount=4))
+    colour = alt.Color(
+        "colour:N", legend=None, scale=alt.Scale(domain=["gain", "loss", "total"], range=[GAIN, LOSS, PLAIN])
+    )
+    drawn = base.mark_bar(height=17).encode(
+        y=y, x=x, x2="end:Q", color=colour,
+        opacity=alt.condition("datum.kind == 'recorded'", alt.value(0.55), alt.value(1)),
+    )  # fmt: skip
+    differs = base.transform_filter("datum.kind == 'differs'").mark_bar(
+        height=21, filled=False, stroke=LOSS, strokeWidth=2, strokeDash=[4, 2]
+    ).encode(y=y, x=x, x2="end:Q")  # fmt: skip
+    text = base.mark_text(align="left", dx=6, color=PLAIN, fontWeight="bold").encode(
+        y=y, x=alt.X("right:Q", scale=scale), text="text:N"
+    )
+    zero = alt.Chart(pl.DataFrame({"x": [0]})).mark_rule(color=PLAIN, opacity=0.6).encode(x=alt.X("x:Q", scale=scale))
+    return alt.layer(zero, drawn, differs, text).properties(height=30 * frame.height + 20)

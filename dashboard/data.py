@@ -1,0 +1,423 @@
+"""Cached read-only queries: the only SQL of the dashboard besides the views of the data set.
+
+The data set is the file named by the environment variable KWX_DB.  Every answer is cached by (the file behind the
+link, query, parameters), so a newly loaded data set shows at the next run of a page.  Answers are polars frames in a
+stated order; points are integers; shares carry their n.
+"""
+
+import os
+from dataclasses import dataclass, fields
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import streamlit as st
+
+from analytics import warehouse
+
+VARIABLE = "KWX_DB"
+PAGE_ROWS = 25
+SORTS = {
+    "log": "r.site NULLS FIRST, r.game, r.round",
+    "newest": "r.time_ms DESC NULLS LAST, r.site NULLS FIRST, r.game, r.round",
+    "multiple": "r.multiple DESC NULLS LAST, r.site NULLS FIRST, r.game, r.round",
+    "mispaid": "r.mispaid DESC NULLS LAST, r.site NULLS FIRST, r.game, r.round",
+}
+_ID = "concat_ws('/', url_encode(coalesce(r.site, '')), url_encode(r.game), CAST(r.round AS VARCHAR))"
+
+
+@dataclass(frozen=True)
+class State:
+    """What there is to show: kind "unset", "missing", "unreadable", "empty" or "ready"; counts of view `overview`."""
+
+    kind: str
+    path: str = ""
+    version: str = ""  # of the file behind the link
+    error: str = ""
+    counts: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which rounds to list; every field that is empty lets all through.  Days are UTC, both ends included."""
+
+    player: str | None = None
+    fans: tuple[str, ...] = ()  # every one of them, in the round's wins together
+    multiple: int | None = None  # at least
+    reveal: bool = False
+    double: bool = False
+    code: str | None = None  # of a problem
+    verdict: str | None = None
+    ruleset: str | None = None
+    site: str | None = None
+    since: date | None = None
+    until: date | None = None
+    sort: str = "log"
+
+    def __bool__(self) -> bool:
+        """Whether anything is filtered out."""
+        return any(getattr(self, field.name) for field in fields(self) if field.name != "sort")
+
+    def where(self) -> tuple[str, list[Any]]:
+        """The SQL condition on `rounds AS r` and its parameters."""
+        parts: list[tuple[str, list[Any]]] = []
+        if self.player:
+            parts.append(("r.round_id IN (SELECT round_id FROM seats WHERE player = ?)", [self.player]))
+        for fan in self.fans:
+            parts.append(("r.round_id IN (SELECT round_id FROM win_fans WHERE fan = ?)", [fan]))
+        if self.multiple:
+            parts.append(("r.multiple >= ?", [self.multiple]))
+        if self.reveal:
+            parts.append(("r.round_id IN (SELECT round_id FROM reveals)", []))
+        if self.double:
+            parts.append(("r.winners > 1", []))
+        if self.code:
+            parts.append(("r.round_id IN (SELECT round_id FROM problems WHERE code = ?)", [self.code]))
+        for column in ("verdict", "ruleset", "site"):
+            if getattr(self, column):
+                parts.append((f"r.{column} = ?", [getattr(self, column)]))
+        if self.since:
+            parts.append(("r.time_ms >= ?", [_milliseconds(self.since)]))
+        if self.until:
+            parts.append(("r.time_ms < ?", [_milliseconds(self.until + timedelta(days=1))]))
+        return " AND ".join(sql for sql, _ in parts) or "true", [value for _, values in parts for value in values]
+
+
+def _milliseconds(day: date) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
+
+
+def stamp() -> tuple[str, int, int] | None:
+    """Real path, size and change time of the data set behind the link; None when there is none."""
+    path = os.environ.get(VARIABLE, "")
+    try:
+        real = Path(path).resolve()
+        status = real.stat()
+    except (OSError, ValueError):
+        return None
+    return (str(real), status.st_size, status.st_mtime_ns) if path and real.is_file() else None
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _connection(key: tuple[str, int, int]) -> Any:
+    return warehouse.connect(key[0])
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _select(key: tuple[str, int, int], sql: str, parameters: tuple) -> pl.DataFrame:
+    answer = pl.from_arrow(_connection(key).cursor().sql(sql, params=list(parameters)).to_arrow_table())
+    assert isinstance(answer, pl.DataFrame)
+    return answer
+
+
+def select(sql: str, *parameters: Any) -> pl.DataFrame:
+    """The rows of a query; FileNotFoundError when the data set has gone since state() looked."""
+    key = stamp()
+    if key is None:
+        raise FileNotFoundError(os.environ.get(VARIABLE, ""))
+    return _select(key, sql, parameters)
+
+
+def state() -> State:
+    """What there is to show; never raises."""
+    path = os.environ.get(VARIABLE, "")
+    if not path:
+        return State("unset")
+    key = stamp()
+    if key is None:
+        return State("missing", path)
+    try:
+        counts = select("SELECT * FROM overview").row(0, named=True)
+    except Exception as error:  # whatever the file holds instead of a data set
+        return State("unreadable", path, error=str(error).splitlines()[0])
+    version = Path(key[0]).name.rsplit(".", 1)[-1]
+    return State("ready" if counts["rounds"] else "empty", path, version, counts=counts)
+
+
+# Overview
+
+
+def rulesets() -> list[str]:
+    """Ids of the rulesets played, sorted."""
+    return select("SELECT DISTINCT ruleset FROM rounds ORDER BY ruleset")["ruleset"].to_list()
+
+
+def verdicts() -> pl.DataFrame:
+    """One row per ruleset: rounds by verdict."""
+    return select("SELECT * FROM verdicts ORDER BY ruleset")
+
+
+def ends(ruleset: str | None) -> pl.DataFrame:
+    """How rounds end: end (a win by its kind, rounds counted once), rounds, share, n; most frequent first."""
+    return select(
+        """
+        SELECT how AS "end", count(*) AS rounds, sum(count(*)) OVER ()::BIGINT AS n, count(*) / sum(count(*)) OVER () AS share
+        FROM (
+            SELECT coalesce(CASE WHEN r."end" = 'win' THEN w."by" END, r."end", 'unknown') AS how
+            FROM rounds AS r LEFT JOIN wins AS w ON w.round_id = r.round_id AND w.win_no = 0
+            WHERE coalesce(r.ruleset = ?, true)
+        )
+        GROUP BY how ORDER BY rounds DESC, how
+        """,
+        ruleset,
+    )
+
+
+def dealer(ruleset: str | None) -> pl.DataFrame:
+    """Dealer against others: statistic, role, k of n seats, rate with its 95 % Wilson interval (low, high)."""
+    return select(
+        """
+        SELECT statistic, role, k, n, k / n AS rate,
+            greatest(0, (k + 1.9207 - 1.96 * sqrt(k * (n - k) / n + 0.9604)) / (n + 3.8416)) AS low,
+            least(1, (k + 1.9207 + 1.96 * sqrt(k * (n - k) / n + 0.9604)) / (n + 3.8416)) AS high
+        FROM (
+            SELECT statistic, role, sum(k)::BIGINT AS k, sum(n)::BIGINT AS n
+            FROM dealer_against_others WHERE coalesce(ruleset = ?, true) GROUP BY statistic, role
+        )
+        WHERE n > 0 ORDER BY statistic, role
+        """,
+        ruleset,
+    )
+
+
+def days(ruleset: str | None) -> pl.DataFrame:
+    """Per UTC day with a time: rounds, points that changed hands (recomputed), points mispaid."""
+    return select(
+        """
+        SELECT r.day, count(*) AS rounds, coalesce(sum(s.moved), 0)::BIGINT AS moved, coalesce(sum(r.mispaid), 0)::BIGINT AS mispaid
+        FROM (
+            SELECT round_id, mispaid, CAST(make_timestamp(time_ms * 1000) AS DATE) AS day
+            FROM rounds WHERE time_ms IS NOT NULL AND coalesce(ruleset = ?, true)
+        ) AS r
+        LEFT JOIN (SELECT round_id, sum(points) AS moved FROM seats WHERE points > 0 GROUP BY round_id) AS s USING (round_id)
+        GROUP BY r.day ORDER BY r.day
+        """,
+        ruleset,
+    )
+
+
+def largest_wins(ruleset: str | None, count: int) -> pl.DataFrame:
+    """The first `count` rows of view `largest_wins`."""
+    return select("SELECT * FROM largest_wins WHERE coalesce(ruleset = ?, true) LIMIT ?", ruleset, count)
+
+
+# Rounds
+
+
+def players() -> list[str]:
+    """The accounts with most rounds, up to 1000, for suggestions."""
+    answer = select(
+        "SELECT player FROM seats WHERE player <> '' GROUP BY player ORDER BY count(*) DESC, player LIMIT 1000"
+    )
+    return answer["player"].to_list()
+
+
+def choices(column: str) -> list[str]:
+    """The values there are to filter on: column "site", "fan", "code", "verdict" or "ruleset"; sorted."""
+    table = {"fan": "win_fans", "code": "problems"}.get(column, "rounds")
+    answer = select(f"SELECT DISTINCT {column} AS v FROM {table} WHERE {column} IS NOT NULL ORDER BY v")
+    return answer["v"].to_list()
+
+
+def count_rounds(chosen: Filter) -> int:
+    """How many rounds fit."""
+    where, values = chosen.where()
+    return select(f"SELECT count(*) AS n FROM rounds AS r WHERE {where}", *values)["n"][0]
+
+
+def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
+    """One page of rounds: id, facts, and lists of players and points by seat, wins (structs by win_no), codes."""
+    where, values = chosen.where()
+    return select(
+        f"""
+        WITH page AS MATERIALIZED (
+            SELECT {_ID} AS id, row_number() OVER () AS place, round_id, time_ms, ruleset, suits, dealer, "end", verdict, mispaid
+            FROM (SELECT * FROM rounds AS r WHERE {where} ORDER BY {SORTS[chosen.sort]} LIMIT ? OFFSET ?) AS r
+        )
+        SELECT page.*, s.players, s.points, w.wins, p.codes
+        FROM page
+        LEFT JOIN (
+            SELECT round_id, list(player ORDER BY seat) AS players, list(points ORDER BY seat) AS points
+            FROM seats WHERE round_id IN (SELECT round_id FROM page) GROUP BY round_id
+        ) AS s USING (round_id)
+        LEFT JOIN (
+            SELECT round_id, list(
+                {{'seat': wins.seat, 'tile': wins.tile, 'multiple': wins.multiple, 'fans': fans, 'hand': hand, 'from_seat': from_seat}}
+                ORDER BY win_no) AS wins
+            FROM wins JOIN seats USING (round_id, seat) WHERE round_id IN (SELECT round_id FROM page) GROUP BY round_id
+        ) AS w USING (round_id)
+        LEFT JOIN (
+            SELECT round_id, list(DISTINCT code ORDER BY code) AS codes
+            FROM problems WHERE round_id IN (SELECT round_id FROM page) GROUP BY round_id
+        ) AS p USING (round_id)
+        ORDER BY page.place
+        """,
+        *values,
+        limit,
+        offset,
+    )
+
+
+def round_tables(round_id: int) -> dict[str, list[dict[str, Any]]]:
+    """Everything stored of one round, as row dicts by table; "rounds" is empty when there is none."""
+    orders = {
+        "rounds": "1", "seats": "seat", "wins": "win_no", "kongs": "kong_no", "reveals": "seat", "ledger": "n",
+        "problems": "event NULLS LAST, code, seat",
+    }  # fmt: skip
+    return {
+        table: select(f"SELECT * FROM {table} WHERE round_id = ? ORDER BY {order}", round_id).to_dicts()
+        for table, order in orders.items()
+    }
+
+
+def neighbours(game_key: int, number: int) -> tuple[str | None, str | None]:
+    """Ids of the rounds before and after in the same game."""
+    found: list[str | None] = []
+    for sign, order in (("<", "DESC"), (">", "ASC")):
+        rows = select(
+            f"SELECT {_ID} AS id FROM rounds AS r WHERE game_key = ? AND round {sign} ? ORDER BY round {order}, round_id LIMIT 1",
+            game_key,
+            number,
+        )
+        found.append(rows["id"][0] if rows.height else None)
+    return found[0], found[1]
+
+
+# Payouts
+
+
+def payout_counts() -> dict[str, Any]:
+    """Rounds compared, mispaid, with a mismatch, with one that a single rule change explains; points mispaid."""
+    return select(
+        """
+        SELECT count(mispaid) AS compared, count(*) FILTER (mispaid > 0) AS mispaid_rounds,
+            coalesce(sum(mispaid), 0)::BIGINT AS mispaid,
+            (SELECT count(DISTINCT round_id) FROM problems WHERE kind = 'mismatch') AS mismatch_rounds,
+            (SELECT count(DISTINCT round_id) FROM problems WHERE kind = 'mismatch' AND len(explained_by) > 0) AS explained
+        FROM rounds
+        """
+    ).row(0, named=True)
+
+
+def count_mispaid() -> int:
+    """Seats whose recorded points differ from the recomputed ones."""
+    return select("SELECT count(*) AS n FROM seats WHERE recorded_points <> points")["n"][0]
+
+
+def list_mispaid(offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
+    """Mispaid seats, largest difference first: id, facts, recorded, recomputed, difference, codes, explained_by, event."""
+    return select(
+        f"""
+        WITH page AS MATERIALIZED (
+            SELECT round_id, seat, player, points, recorded_points, recorded_points - points AS difference
+            FROM seats WHERE recorded_points <> points
+            ORDER BY abs(recorded_points - points) DESC, round_id, seat LIMIT ? OFFSET ?
+        )
+        SELECT {_ID} AS id, page.*, r.site, r.ruleset, r.verdict, p.codes, p.explained_by, p.event
+        FROM page JOIN rounds AS r USING (round_id)
+        LEFT JOIN (
+            SELECT round_id, list(DISTINCT code ORDER BY code) AS codes, min(event) AS event,
+                list_sort(list_distinct(flatten(list(explained_by)))) AS explained_by
+            FROM problems WHERE kind = 'mismatch' AND round_id IN (SELECT round_id FROM page) GROUP BY round_id
+        ) AS p USING (round_id)
+        ORDER BY abs(difference) DESC, round_id, seat
+        """,
+        limit,
+        offset,
+    )
+
+
+def mispaid_by(what: str) -> pl.DataFrame:
+    """Mispaid rounds grouped: "code", "site", "build" (ruleset and digest), "change"; label, rounds, mispaid; largest first."""
+    sources = {
+        "code": "SELECT DISTINCT p.code AS label, round_id FROM problems AS p WHERE kind = 'mismatch'",
+        "site": "SELECT coalesce(site, '') AS label, round_id FROM rounds WHERE mispaid > 0",
+        "build": "SELECT ruleset || ' · ' || coalesce(ruleset_digest, '') AS label, round_id FROM rounds WHERE mispaid > 0",
+        "change": "SELECT DISTINCT unnest(explained_by) AS label, round_id FROM problems WHERE kind = 'mismatch'",
+    }
+    return select(
+        f"""
+        SELECT label, count(*) AS rounds, coalesce(sum(mispaid), 0)::BIGINT AS mispaid
+        FROM ({sources[what]}) JOIN rounds USING (round_id) GROUP BY label ORDER BY rounds DESC, label
+        """
+    )
+
+
+def mispaid_accounts(limit: int) -> pl.DataFrame:
+    """Accounts by points got too much (+) or too little (−): player, site, rounds mispaid, difference, n rounds in all."""
+    return select(
+        """
+        SELECT s.player, r.site, count(*) FILTER (s.recorded_points <> s.points) AS rounds,
+            coalesce(sum(s.recorded_points - s.points), 0)::BIGINT AS difference, count(*) AS n
+        FROM seats AS s JOIN rounds AS r USING (round_id)
+        WHERE s.recorded_points IS NOT NULL AND s.points IS NOT NULL
+        GROUP BY s.player, r.site HAVING count(*) FILTER (s.recorded_points <> s.points) > 0
+        ORDER BY abs(sum(s.recorded_points - s.points)) DESC, s.player, r.site LIMIT ?
+        """,
+        limit,
+    )
+
+
+# Data quality
+
+
+def funnel() -> dict[str, int]:
+    """Count of each stage of view `funnel`."""
+    return dict(select("SELECT stage, n FROM funnel ORDER BY step").iter_rows())
+
+
+def rejects_by_code() -> pl.DataFrame:
+    """code, rejects; most first."""
+    return select(
+        "SELECT code, sum(rejects)::BIGINT AS rejects FROM rejects_by_code GROUP BY code ORDER BY 2 DESC, code"
+    )
+
+
+def count_rejects(code: str | None) -> int:
+    """Rejected records, of one code or all."""
+    return select("SELECT count(*) AS n FROM rejects WHERE coalesce(code = ?, true)", code)["n"][0]
+
+
+def list_rejects(code: str | None, offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
+    """One page of rejects in the order of source and record; `head` is the start of the raw record."""
+    return select(
+        """
+        SELECT source, sha256, record, line, code, field, message, left(raw, 160) AS head
+        FROM rejects WHERE coalesce(code = ?, true) ORDER BY source, sha256, record LIMIT ? OFFSET ?
+        """,
+        code,
+        limit,
+        offset,
+    )
+
+
+def reject(source: str, sha256: str | None, record: int) -> dict[str, Any] | None:
+    """One reject with its raw record; None when there is none."""
+    rows = select(
+        "SELECT * FROM rejects WHERE source = ? AND record = ? AND sha256 IS NOT DISTINCT FROM ? LIMIT 1",
+        source,
+        record,
+        sha256,
+    )
+    return rows.row(0, named=True) if rows.height else None
+
+
+def problems_by_code() -> pl.DataFrame:
+    """kind, code, problems, rounds, explained; most rounds first."""
+    return select(
+        """
+        SELECT kind, code, sum(problems)::BIGINT AS problems, sum(rounds)::BIGINT AS rounds, sum(explained)::BIGINT AS explained
+        FROM problems_by_code GROUP BY kind, code ORDER BY kind DESC, rounds DESC, code
+        """
+    )
+
+
+def count_sources() -> int:
+    """How many sources were read."""
+    return select("SELECT count(*) AS n FROM sources")["n"][0]
+
+
+def list_sources(offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
+    """One page of `sources`, in the order of their names."""
+    return select("SELECT * FROM sources ORDER BY source, sha256 LIMIT ? OFFSET ?", limit, offset)

@@ -1,0 +1,30 @@
+"""What the dashboard says, in Chinese and English: one TOML file a language, the same keys in each."""
+
+import tomllib
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+LANGUAGES = {"zh": "中文", "en": "English"}
+
+
+@cache
+def words(language: str) -> dict[str, str]:
+    """Every text of a language by its dotted key, such as "rounds.title"."""
+    out: dict[str, str] = {}
+
+    def flatten(table: dict, prefix: str) -> None:
+        for key, value in table.items():
+            if isinstance(value, dict):
+                flatten(value, f"{prefix}{key}.")
+            else:
+                out[prefix + key] = value
+
+    flatten(tomllib.loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8")), "")
+    return out
+
+
+def group(language: str, name: str) -> dict[str, str]:
+    """The texts of one table by their last key: group("en", "verb")["d"]."""
+    prefix = name + "."
+    return {key[len(prefix) :]: value for key, value in words(language).items() if key.startswith(prefix)}

@@ -1,0 +1,45 @@
+"""A table with drawn tiles in its cells and rows that open something: a component of static files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from dashboard import tiles
+
+HERE = Path(__file__).parent
+_mount = st.components.v2.component(
+    "kwx_listing",
+    js=(HERE / "listing.js").read_text(encoding="utf-8"),
+    css=(HERE / "listing.css").read_text(encoding="utf-8"),
+)
+
+
+def listing(
+    key: str,
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[tuple[str | None, str | None, Sequence[Any]]],
+    *,
+    caption: str,
+    labels: dict[str, str],
+    selected: str | None = None,
+) -> str | None:
+    """Draws the table; the id of the row just opened, else None.
+
+    columns: (kind, label), kind one of text, code, number, points, seat, mark, chips, seats, hands.  rows: (id, address,
+    cells); a row with id None opens nothing.  A cell by kind: mark {"kind", "label"}; chips a list of these; seats a list
+    of {"seat", "name", "points"}; hands a list of {"seat", "tiles": groups of tile names}; labels: tile names for
+    readers who cannot see the drawings.
+    """
+    names = {name for _, _, cells in rows for (kind, _), cell in zip(columns, cells, strict=True) if kind == "hands"
+             for hand in cell or [] for group in hand["tiles"] for name in group}  # fmt: skip
+    data = {
+        "columns": [{"kind": kind, "label": label} for kind, label in columns],
+        "rows": [{"id": id, "href": href, "cells": list(cells)} for id, href, cells in rows],
+        "tiles": {name: drawing for name, drawing in tiles.sprite().items() if name in names},
+        "labels": {name: labels[name] for name in sorted(names)},
+        "caption": caption,
+        "selected": selected,
+    }
+    return _mount(key=key, data=data, on_open_change=lambda: None).open

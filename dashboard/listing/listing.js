@@ -1,0 +1,103 @@
+// A table whose cells can hold drawn tiles, seats and chips, and whose rows open something.
+// Text from logs goes through textContent: it is text, never markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const hosts = new WeakMap();
+
+function el(tag, className, ...children) {
+  const node = document.createElement(tag);
+  if (className) node.className = className;
+  node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
+  return node;
+}
+
+function tile(name, label) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 30 42");
+  svg.setAttribute("class", "tile");
+  svg.setAttribute("role", "img");
+  svg.setAttribute("aria-label", label);
+  const use = document.createElementNS(SVG, "use");
+  use.setAttribute("href", `#kwx-${name}`);
+  svg.append(use);
+  return svg;
+}
+
+function sprite(drawings) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("class", "sprite");
+  svg.setAttribute("aria-hidden", "true");
+  svg.innerHTML = Object.entries(drawings) // our own drawings: no text from a log gets here
+    .map(([name, inside]) => `<symbol id="kwx-${name}" viewBox="0 0 30 42">${inside}</symbol>`)
+    .join("");
+  return svg;
+}
+
+const badge = (seat) => el("span", `badge seat${seat}`, String(seat));
+const signed = (points) => (points === null ? "–" : points > 0 ? `+${points.toLocaleString("en")}` : points < 0 ? `−${(-points).toLocaleString("en")}` : "0");
+const tone = (points) => (points > 0 ? "gain" : points < 0 ? "loss" : "");
+
+const draw = {
+  text: (value) => el("bdi", "", value),
+  code: (value) => el("code", "", value),
+  number: (value) => (value === null ? "–" : value.toLocaleString("en")),
+  points: (value) => el("span", tone(value), signed(value)),
+  seat: (value) => badge(value),
+  mark: (value) => el("span", `mark ${value.kind}`, value.label),
+  chips: (value) => el("div", "chips", ...value.map((chip) => el("span", `chip ${chip.kind ?? ""}`, chip.label))),
+  seats: (value) =>
+    el("div", "seats", ...value.map((who) => {
+      const name = el("bdi", "player", who.name);
+      name.title = who.name;
+      return el("span", "who", badge(who.seat), name, el("span", `num ${tone(who.points)}`, signed(who.points)));
+    })),
+  hands: (value, labels) =>
+    el("div", "hands", ...value.map((hand) =>
+      el("div", "hand", badge(hand.seat), ...hand.tiles.map((group) => el("span", "group", ...group.map((name) => tile(name, labels[name]))))))),
+};
+
+function build(host, data, open) {
+  const head = el("tr", "", ...data.columns.map((column) => {
+    const cell = el("th", column.kind === "number" || column.kind === "points" ? "num" : "", column.label);
+    cell.scope = "col";
+    return cell;
+  }));
+  const body = el("tbody", "", ...data.rows.map((row) => {
+    const line = el("tr", row.id === data.selected ? "selected" : "");
+    data.columns.forEach((column, i) => {
+      const value = row.cells[i];
+      const content = value === null || value === undefined ? "" : draw[column.kind](value, data.labels);
+      const cell = el("td", column.kind === "number" || column.kind === "points" ? "num" : column.kind);
+      if (i === 0 && row.id !== null) {
+        const link = el("a", "", content);
+        link.href = row.href ?? "#";
+        link.addEventListener("click", (event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+          event.preventDefault();
+          event.stopPropagation();
+          open(row.id);
+        });
+        cell.append(link);
+      } else cell.append(content);
+      line.append(cell);
+    });
+    if (row.id !== null) {
+      line.classList.add("opens");
+      line.addEventListener("click", () => String(window.getSelection()) || open(row.id));
+    }
+    return line;
+  }));
+  const caption = el("caption", "", data.caption);
+  host.replaceChildren(sprite(data.tiles), el("div", "scroll", el("table", "", caption, el("thead", "", head), body)));
+}
+
+export default function (component) {
+  const root = component.parentElement;
+  let host = hosts.get(root);
+  if (!host) {
+    host = el("div", "listing");
+    root.append(host);
+    hosts.set(root, host);
+  }
+  build(host, component.data, (id) => component.setTriggerValue("open", id));
+}

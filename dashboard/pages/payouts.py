@@ -1,0 +1,199 @@
+"""Payouts: recorded points against recomputed ones, the differing line marked, and where such rounds gather."""
+
+import json
+
+import polars as pl
+import streamlit as st
+
+from dashboard import charts, data, round_view, screen
+from dashboard.listing import listing
+from dashboard.screen import percent, picture, spoken, t, word
+from replay import ruleset
+from replay.rulefile import BASE, RulesetError
+
+
+def numbers(counts: dict) -> None:
+    """How many, how much, of how many."""
+    cells = [
+        ("compared", f"{counts['compared']:,}", ""),
+        ("wrong", f"{counts['mispaid_rounds']:,}", t("payouts.of_compared", n=counts["compared"])),
+        ("points", f"{counts['mispaid']:,}", t("overview.in_rounds", n=counts["mispaid_rounds"])),
+        ("explained", percent(counts["explained"] / counts["mismatch_rounds"] if counts["mismatch_rounds"] else None),
+         t("payouts.of_wrong", n=counts["mismatch_rounds"])),
+    ]  # fmt: skip
+    for column, (name, value, note) in zip(st.columns(4), cells, strict=True):
+        column.metric(t(f"payouts.{name}"), value)
+        if note:
+            column.caption(note)
+
+
+def steps(seat: dict, ledger: list[dict]) -> pl.DataFrame:
+    """The waterfall of one seat: its ledger by cause, the recomputed and the recorded total, the difference."""
+    net: dict[str, int] = {}
+    for row in ledger:
+        for side, sign in (("from_seat", -1), ("to_seat", 1)):
+            if row[side] == seat["seat"]:
+                net[row["cause"]] = net.get(row["cause"], 0) + sign * row["points"]
+    rows, at = [], 0
+    for cause, points in net.items():
+        rows.append((word("cause", cause), at, at + points, "line", f"{points:+,}"))
+        at += points
+    rows.append((t("payouts.recomputed"), 0, seat["points"], "total", f"{seat['points']:+,}"))
+    if (recorded := seat["recorded_points"]) is not None:
+        rows.append((t("payouts.recorded"), 0, recorded, "recorded", f"{recorded:+,}"))
+        if recorded != seat["points"]:
+            rows.append(
+                (t("payouts.difference"), seat["points"], recorded, "differs", f"≠ {recorded - seat['points']:+,}")
+            )
+    frame = pl.DataFrame(rows, schema=["label", "start", "end", "kind", "text"], orient="row")
+    return frame.with_row_index("order")
+
+
+def hero(id: str) -> None:
+    """One mispaid round: a waterfall per seat, what was found, and the rule's text."""
+    key = round_view.round_id(id)
+    tables = data.round_tables(key) if key is not None else {"rounds": []}
+    if not tables["rounds"]:
+        screen.line(t("rounds.unknown", id=id))
+        return
+    row, seats = tables["rounds"][0], tables["seats"]
+    screen.line(t("payouts.hero", id=id), "font-size:1.4rem;font-weight:600", "h2")
+    frames = [steps(seat, tables["ledger"]) for seat in seats]
+    ends = [value for frame in frames for column in ("start", "end") for value in frame[column]]
+    low, high = min(0, *ends), max(0, *ends)
+    for column, seat, frame in zip(st.columns(3), seats, frames, strict=True):
+        with column:
+            screen.line(f"{t('viewer.seat')} {seat['seat']} · {seat['player'] or ''}", "font-weight:600")
+            part = t(
+                "payouts.hero_part", seat=seat["seat"], points=seat["points"], recorded=seat["recorded_points"] or 0
+            )
+            headings = {
+                "label": t("column.step"),
+                "start": t("column.from"),
+                "end": t("column.to"),
+                "text": t("column.points"),
+            }
+            picture(charts.waterfall(frame, low, high), frame, t("payouts.hero_alt", parts=part), headings)
+    found = [problem for problem in tables["problems"] if problem["kind"] == "mismatch"]
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        for problem in found:
+            screen.line(f"≠ {word('code', problem['code'])}: {problem['message'] or ''}")
+        event = next((problem["event"] for problem in found if problem["event"] is not None), None)
+        last = (row["event_no"] or range(row["events_count"] or 0))[-1:] if row["events_count"] else []
+        screen.link(
+            "rounds", "→ " + t("payouts.open"), round=id, event=event if event is not None else next(iter(last), None)
+        )
+    with right:
+        rules(row, sorted({change for problem in found for change in problem["explained_by"] or []}))
+
+
+def rules(row: dict, changes: list[str]) -> None:
+    """The text of each rule whose change explains the payout."""
+    st.markdown(f"**{t('payouts.rule')}**")
+    if not changes:
+        st.write(t("payouts.rule_none"))
+    try:
+        values = ruleset.load(row["ruleset"], json.loads(row["options"] or "{}")).values
+    except (RulesetError, ValueError):
+        values = {}
+    for change in changes:
+        name = change.partition("=")[0]
+        screen.line(t("payouts.rule_change", change=change), "font-weight:600")
+        if name in BASE:
+            screen.line(getattr(BASE[name], screen.lang()))
+        if name in values:
+            screen.line(t("payouts.rule_in_force", value=f"{name}={ruleset.text(values[name])}"), "opacity:.75")
+
+
+def groups() -> None:
+    """Where mispaid rounds gather."""
+    titles = [t(f"payouts.by_{name}") for name in ("code", "account", "change", "site", "build")]
+    code, account, change, site, build = st.tabs(titles)
+    headings = {"label": t("column.codes"), "rounds": t("column.rounds"), "mispaid": t("column.mispaid")}
+    with code:
+        frame = data.mispaid_by("code")
+        frame = frame.with_columns(label=pl.Series([word("code", label) for label in frame["label"]], dtype=pl.String))
+        bars(frame, headings, t("payouts.by_code"))
+    with account:
+        frame = data.mispaid_accounts(20)
+        frame = frame.with_columns(
+            label=pl.col("player").fill_null(""),
+            value=pl.col("difference"),
+            text=pl.Series([f"{points:+,} · {rounds:,}/{n:,}" for points, rounds, n in frame.select("difference", "rounds", "n").iter_rows()],
+                           dtype=pl.String),
+        )  # fmt: skip
+        columns = {"player": t("column.player"), "site": t("column.site"), "difference": t("column.difference"),
+                   "rounds": t("payouts.wrong"), "n": t("column.rounds")}  # fmt: skip
+        parts = spoken([(label, f"{value:+,}") for label, value in frame.select("label", "value").iter_rows()])
+        chart = charts.signed_bars(frame, f"{t('payouts.too_little')} ← 0 → {t('payouts.too_much')}")
+        picture(chart, frame, t("payouts.by_account_alt", parts=parts), columns)
+    for tab, what in ((change, "change"), (site, "site"), (build, "build")):
+        with tab:
+            bars(data.mispaid_by(what), {**headings, "label": t(f"payouts.by_{what}")}, t(f"payouts.by_{what}"))
+
+
+def bars(frame: pl.DataFrame, headings: dict, title: str) -> None:
+    """Mispaid rounds by label."""
+    if not frame.height:
+        st.write(t("app.none"))
+        return
+    pairs = list(frame.select("label", "rounds", "mispaid").iter_rows())
+    frame = frame.with_columns(
+        label=pl.Series([label or t("app.none") for label, _, _ in pairs]),
+        value=pl.col("rounds"),
+        text=pl.Series([f"{rounds:,} · {mispaid:,} {t('app.points')}" for _, rounds, mispaid in pairs]),
+    )
+    parts = spoken([(label, f"{rounds:,}") for label, rounds, _ in pairs])
+    picture(
+        charts.bars(frame.head(20), t("column.rounds"), charts.LOSS),
+        frame,
+        f"{title}: {t('payouts.by_code_alt', parts=parts)}",
+        headings,
+    )
+
+
+def the_list(selected: str) -> None:
+    """Every mispaid seat; one opens above."""
+    st.subheader(t("payouts.list"))
+    total = data.count_mispaid()
+    offset = screen.pager("page", total, data.PAGE_ROWS)
+    rows = []
+    for row in data.list_mispaid(offset).iter_rows(named=True):
+        cells = [
+            row["id"], row["seat"], row["player"] or "", screen.rules_name(row["ruleset"]), row["recorded_points"], row["points"],
+            row["difference"], [{"label": word("code", code), "kind": "mismatch"} for code in row["codes"] or []],
+            [{"label": change} for change in row["explained_by"] or []],
+        ]  # fmt: skip
+        rows.append((row["id"], screen.address("payouts", case=row["id"]), cells))
+    kinds = ("text", "seat", "text", "text", "points", "points", "points", "chips", "chips")
+    names = ("round", "seat", "player", "ruleset", "recorded", "recomputed", "difference", "codes", "explained")
+    columns = [(kind, t(f"column.{name}")) for kind, name in zip(kinds, names, strict=True)]
+    opened = listing("mispaid", columns, rows, caption=t("payouts.caption"), labels={}, selected=selected)
+    if opened:
+        st.query_params["case"] = opened
+        st.rerun()
+
+
+def page() -> None:
+    """Numbers, one case in full, where they gather, all of them."""
+    st.title(t("payouts.title"))
+    if screen.ready() is None:
+        return
+    st.write(t("payouts.lead"))
+    counts = data.payout_counts()
+    if not counts["compared"]:
+        st.info(t("payouts.none"))
+        return
+    numbers(counts)
+    if not counts["mispaid_rounds"]:
+        st.success(t("payouts.clean"))
+        st.caption(t("payouts.clean_more", n=counts["compared"]))
+        return
+    case = st.query_params.get("case") or data.list_mispaid(0, 1)["id"][0]
+    hero(case)
+    groups()
+    the_list(case)
+
+
+page()

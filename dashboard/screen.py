@@ -1,0 +1,179 @@
+"""What every page shares: the language, links, explanations of what is missing, and how text from logs is shown.
+
+Text from logs (names, ids, paths) never goes through Markdown: use `line`, a chart, or a listing.
+"""
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import altair as alt
+import polars as pl
+import streamlit as st
+
+from dashboard import data, i18n
+from ingest.tiles import NAMES
+from replay import ruleset
+from replay.rulefile import BASE, RulesetError
+
+FEW = 100  # observations below which shares are shown with a warning
+
+
+def lang() -> str:
+    """The language to speak: the address's, else the one last used in this session, else the browser's."""
+    for chosen in (st.query_params.get("lang"), st.session_state.get("lang")):
+        if chosen in i18n.LANGUAGES:
+            return chosen
+    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+
+
+def keep_language() -> str:
+    """Keeps the language in the session and in the address, whatever page comes next; the language."""
+    chosen = lang()
+    st.session_state["lang"] = chosen
+    if st.query_params.get("lang") != chosen:
+        st.query_params["lang"] = chosen
+    return chosen
+
+
+def t(key: str, **values: Any) -> str:
+    """The text of a key in this session's language; integers get thousands separators."""
+    text = i18n.words(lang())[key]
+    shown = {name: f"{value:,}" if isinstance(value, int) else value for name, value in values.items()}
+    return text.format(**shown) if values else text
+
+
+def word(group: str, code: str | None) -> str:
+    """The word for a code of data, such as a verdict or a cause; the code itself where there is none."""
+    if code is None:
+        return t("app.none")
+    return i18n.words(lang()).get(f"{group}.{code}", code)
+
+
+def fan(code: str) -> str:
+    """The name of a fan."""
+    key = BASE.get(f"fan.{code}")
+    return getattr(key, lang()) if key else code
+
+
+def rules_name(id: str) -> str:
+    """The name of a ruleset; its id where it is not loaded."""
+    try:
+        return ruleset.load(id).name[lang()]
+    except (RulesetError, KeyError):
+        return id
+
+
+def tile_labels() -> dict[str, str]:
+    """What each tile name is called, for readers who cannot see the drawings and for tooltips."""
+    words = i18n.group(lang(), "tile")
+    numerals = dict(enumerate("一二三四五六七八九", 1)) if lang() == "zh" else {}
+    out = {name: words[name] for name in ("5z", "6z", "7z", "back")}
+    for suit in "mps":
+        for rank in range(1, 10):
+            out[f"{rank}{suit}"] = words[suit].format(rank=numerals.get(rank, rank))
+    return out
+
+
+def tile_names(kinds: Iterable[int] | None, suits: str | None) -> list[str]:
+    """Kinds to tile names, [] for None."""
+    names = NAMES[suits or "ps"]
+    return [names[kind] for kind in kinds or b"" if kind < len(names)]
+
+
+def percent(share: float | None) -> str:
+    """A share 0-1 as text; one that is not quite all or nothing never reads as all or nothing."""
+    if share is None:
+        return t("app.none")
+    if 0 < share < 0.001 or 0.999 < share < 1:
+        return f"{share:.3%}"
+    return f"{share:.1%}"
+
+
+def when(time_ms: int | None) -> str:
+    """UTC date and minute of a round."""
+    if time_ms is None:
+        return t("app.unknown_day")
+    return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M}"
+
+
+def line(text: str, style: str = "", tag: str = "p") -> None:
+    """One line of text, log text included, as text and not as markup, its direction kept to itself."""
+    st.html(f'<{tag} style="margin:0;overflow-wrap:anywhere;{style}"><bdi>{html.escape(text)}</bdi></{tag}>')
+
+
+def address(page: str, **parameters: Any) -> str:
+    """The address of a view, relative to the app."""
+    given = {name: value for name, value in parameters.items() if value is not None}
+    return f"{page}?{urlencode({'lang': lang(), **given})}"
+
+
+def link(page: str, label: str, **parameters: Any) -> None:
+    """A link to another view of the app; the label is our own text."""
+    given = {name: str(value) for name, value in parameters.items() if value is not None}
+    st.page_link(f"pages/{page}.py", label=label, query_params={"lang": lang(), **given})
+
+
+def go(page: str, **parameters: Any) -> None:
+    """Opens another view of the app."""
+    given = {name: str(value) for name, value in parameters.items() if value is not None}
+    st.switch_page(f"pages/{page}.py", query_params={"lang": lang(), **given})
+
+
+def ready(empty_is_fine: bool = False) -> data.State | None:
+    """The state of the data set if there is something to show; else explains why not and returns None."""
+    found = data.state()
+    if found.kind in ("unset", "missing", "unreadable"):
+        st.subheader(t(f"state.{found.kind}"))
+        more = i18n.words(lang())[f"state.{found.kind}_more"]
+        if found.kind == "unset":
+            st.markdown(more)
+        else:
+            line(more.format(path=found.path, error=found.error).replace("`", ""))
+        return None
+    counts = found.counts or {}
+    if found.kind == "empty":
+        st.subheader(t("state.empty"))
+        st.write(t("state.empty_more", records=counts["records"], rejects=counts["rejects"]))
+        return found if empty_is_fine else None
+    if counts["rounds"] == 1:
+        st.info(t("state.one"))
+    elif counts["rounds"] < FEW:
+        st.caption(t("state.few"))
+    return found
+
+
+def picture(chart: alt.TopLevelMixin, frame: pl.DataFrame, description: str, headings: Mapping[str, str]) -> None:
+    """A chart with its description for screen readers and, folded, its numbers as a table."""
+    st.altair_chart(chart, alt=description)
+    with st.expander(t("app.data_table")):
+        table = frame.select(list(headings)).rename(dict(headings))
+        st.dataframe(table, hide_index=True, alt=description)
+
+
+def pager(key: str, total: int, rows: int) -> int:
+    """Buttons to turn pages of a listing, the page number kept in the address; the offset of the first row."""
+    try:
+        page = max(0, int(st.query_params.get(key, "1")) - 1)
+    except ValueError:
+        page = 0
+    page = min(page, max(0, (total - 1) // rows))
+
+    def turn(to: int) -> None:
+        st.query_params[key] = str(to + 1)
+
+    if total > rows:
+        back, middle, forth = st.columns([1, 2, 1], vertical_alignment="center")
+        back.button(t("app.previous"), key=f"{key}-back", disabled=page == 0, on_click=turn, args=(page - 1,))
+        middle.caption(t("app.page_of", first=page * rows + 1, last=min(total, (page + 1) * rows), total=total))
+        last = (page + 1) * rows >= total
+        forth.button(t("app.following"), key=f"{key}-forth", disabled=last, on_click=turn, args=(page + 1,))
+    return page * rows
+
+
+def spoken(parts: Sequence[tuple[str, Any]]) -> str:
+    """Label and value pairs for a chart's description."""
+    joint = "；" if lang() == "zh" else "; "
+    return joint.join(f"{label} {value}" for label, value in parts)
