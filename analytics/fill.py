@@ -10,57 +10,32 @@ import numpy as np
 import pyarrow as pa
 
 from analytics import schema
-from ingest.rejects import REJECTS
 from replay import problems
 
 ROW_GROUP = 122_880  # rows that DuckDB stores together; inserts of whole multiples are fastest
 GAME_ROUNDS = 200_000  # rounds whose games are judged at a time, bounds memory
 GAME_CODES = ("wrong_dealer", "wrong_raise", "lost_round", "chain_broken")  # what replay.games reports
 GAME_BLIND = ("deal", "wall", "events", "event_no", "times")  # wide columns that the game level does not read
-COUNTS = ("records", "rounds", "repeats", "rejects")
 
 
 class Fill:
-    """One load: feed it batches, then `games`, `sources`; `counts` are this load's records."""
+    """One load: feed it batches, then call `flush`, `games` and `sources`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
-        known = schema.arrow(connection, "SELECT round_id, content FROM rounds ORDER BY round_id")
-        self._known_ids, self._known_content = (known[name].to_numpy() for name in ("round_id", "content"))
         self._buffers: dict[str, list[pa.Table]] = {}
         self._new_ids: list[np.ndarray] = []
         self._new_games: list[np.ndarray] = []
-        self._moved: dict[str, list[int]] = {}  # of a source: rounds that turn out repeats, and rejects
-        self.counts = dict.fromkeys(COUNTS, 0)
         connection.execute("CREATE TEMP TABLE run_rejects AS SELECT * FROM rejects LIMIT 0")
 
     def batch(self, rounds: pa.RecordBatch, rejects: pa.RecordBatch, feed: Callable) -> None:
-        """Replays the rounds that are not stored and inserts what comes out, and the rejects."""
-        rounds = self._unknown(rounds)
+        """Replays new rounds and inserts what comes out, and the rejects."""
         if rounds.num_rows:
             self._new_ids.append(rounds["round_id"].to_numpy())
             self._new_games.append(np.unique(rounds["game_key"].to_numpy()))
             for name, table in feed(rounds).items():
                 self._insert(name, table)
         self._insert("run_rejects", pa.Table.from_batches([rejects]))
-
-    def _unknown(self, rounds: pa.RecordBatch) -> pa.RecordBatch:
-        """The rounds that are not stored yet; a stored one is a repeat or, with other content, a reject."""
-        ids = rounds["round_id"].to_numpy()
-        if not len(self._known_ids) or not len(ids):
-            return rounds
-        place = np.minimum(np.searchsorted(self._known_ids, ids), len(self._known_ids) - 1)
-        known = self._known_ids[place] == ids
-        if not known.any():
-            return rounds
-        same = self._known_content[place] == rounds["content"].to_numpy()
-        repeats, others = rounds.filter(pa.array(known & same)), rounds.filter(pa.array(known & ~same))
-        for column, found in enumerate((repeats, others)):
-            for item in found["source"].value_counts().to_pylist():
-                self._moved.setdefault(item["values"], [0, 0])[column] += item["counts"]
-        if others.num_rows:
-            self._insert("run_rejects", _duplicates(others))
-        return rounds.filter(pa.array(~known))
 
     def _insert(self, name: str, table: pa.Table) -> None:
         if table.num_rows:
@@ -124,17 +99,17 @@ class Fill:
         (site, users, rules) made rounds of it that are new: then they count with the earlier ones, and its rejects
         are those of this reading.
         """
-        found = sources.to_pylist()
-        for row in found:
-            repeats, rejects = self._moved.get(row["source"], (0, 0))
-            row["rounds"] -= repeats + rejects
-            row["repeats"] += repeats
-            row["rejects"] += rejects
-        self.counts = {name: sum(row[name] for row in found) for name in COUNTS}
         run = self._connection.execute
-        run("CREATE TEMP TABLE run_sources AS SELECT *, true AS fresh FROM sources LIMIT 0")
-        schema.insert(self._connection, "run_sources", pa.Table.from_pylist(found, sources.schema), ", true AS fresh")
-        run("UPDATE run_sources SET fresh = false WHERE (source, sha256) IN (SELECT (source, sha256) FROM sources)")
+        self._connection.register("arriving", sources.append_column("n", pa.array(range(sources.num_rows), pa.int64())))
+        run(  # members of an archive may share a name: their rejects go to the first of them
+            "CREATE TEMP TABLE run_sources AS SELECT source, min(format) AS format, min(bytes) AS bytes, sha256, "
+            "CAST(sum(records) AS BIGINT) AS records, CAST(sum(rounds) AS BIGINT) AS rounds, "
+            "CAST(sum(repeats) AS BIGINT) AS repeats, CAST(sum(rejects) AS BIGINT) AS rejects, "
+            "min(n) = min(min(n)) OVER (PARTITION BY source) AS leads, "
+            "(source, sha256) NOT IN (SELECT (source, sha256) FROM sources) AS fresh "
+            "FROM arriving GROUP BY source, sha256"
+        )
+        self._connection.unregister("arriving")
         run("DELETE FROM run_sources WHERE NOT fresh AND rounds = 0")
         run("DELETE FROM rejects WHERE (source, sha256) IN (SELECT (source, sha256) FROM run_sources)")
         run(
@@ -143,10 +118,10 @@ class Fill:
             "rejects = again.rejects FROM run_sources AS again "
             "WHERE sources.source = again.source AND sources.sha256 = again.sha256"
         )
-        run("INSERT INTO sources SELECT * EXCLUDE (fresh) FROM run_sources WHERE fresh ORDER BY source, sha256")
+        run("INSERT INTO sources SELECT * EXCLUDE (leads, fresh) FROM run_sources WHERE fresh ORDER BY source, sha256")
         run(
             "INSERT INTO rejects SELECT run_rejects.* REPLACE (run_sources.sha256 AS sha256) FROM run_rejects "
-            "JOIN run_sources USING (source) ORDER BY source, record"
+            "JOIN run_sources USING (source) WHERE run_sources.leads ORDER BY source, record"
         )
 
     def verdicts(self) -> dict[str, int]:
@@ -157,24 +132,6 @@ class Fill:
         found = dict(schema.rows(self._connection, query))
         self._connection.unregister("new_rounds")
         return {verdict: found.get(verdict, 0) for verdict in reversed(problems.VERDICTS)}
-
-
-def duplicate(game: str, number: int) -> str:
-    """The message of a second, different record of a round."""
-    return f"another record of round {number} of game {game!r} with other content came first and stays"
-
-
-def _duplicates(rounds: pa.RecordBatch) -> pa.Table:
-    """The reject rows of rounds that are stored with other content."""
-    messages = [duplicate(*row) for row in zip(rounds["game"].to_pylist(), rounds["round"].to_pylist(), strict=True)]
-    columns = {
-        **{name: rounds[name] for name in ("source", "record", "line", "byte")},
-        "code": pa.array(["duplicate_round"] * rounds.num_rows),
-        "field": pa.nulls(rounds.num_rows, pa.string()),
-        "message": pa.array(messages),
-        "raw": rounds["raw"],
-    }
-    return pa.table(columns).cast(REJECTS)
 
 
 def _as_replayed(rounds: pa.Table) -> pa.Table:

@@ -17,6 +17,7 @@ from typing import TypedDict
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from analytics import schema
 from analytics.fill import Fill
@@ -84,11 +85,11 @@ def load(
 ) -> Summary:
     """Reads all of `reader`, replays what is new and adds it to the data set at `db_path`, made when missing.
 
-    The same logs again change nothing, and the result does not depend on how logs are spread over loads: a round
-    that is stored with the same content is a repeat, one with other content a reject (`duplicate_round`), and the
-    game level is judged over all rounds of a game, whenever they came.  `reader` is an ingest.read.Reader, `replayer`
-    a replay.batch.Replayer, `check_games` is replay.games.check_games; `progress` is told the number of rounds of
-    each batch.
+    The same logs again change nothing, and the result does not depend on how logs are spread over loads: the reader
+    is told the rounds that are stored, so that the same content is a repeat and another a reject (`duplicate_round`),
+    and the game level is judged over all rounds of a game, whenever they came.  `reader` is an ingest.read.Reader,
+    `replayer` a replay.batch.Replayer, `check_games` is replay.games.check_games; `progress` is told the number of
+    rounds of each batch.
 
     Atomic: an exception, or a kill, at any time leaves the old data set.  WarehouseError when another load is
     running, the file is no data set of this version, or the file system has no symbolic links.
@@ -124,6 +125,8 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
     elif not schema.is_current(connection):
         raise WarehouseError(f"{path}: has the tables of another version of kwx; load the logs into a new file")
     before = None if empty else schema.digest(connection)
+    known = schema.arrow(connection, "SELECT round_id, content FROM rounds ORDER BY round_id")
+    reader.know(known["round_id"].to_numpy(), known["content"].to_numpy())
     fill = Fill(connection)
     for batch in reader:
         fill.batch(batch.rounds, batch.rejects, replayer.feed)
@@ -131,11 +134,13 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
             progress(batch.rounds.num_rows)
     fill.flush()
     fill.games(check_games)
-    fill.sources(reader.sources())
+    sources = reader.sources()
+    fill.sources(sources)
     schema.create_views(connection)
     connection.execute("COMMIT")
     after = schema.digest(connection)
-    summary = Summary(**fill.counts, **fill.verdicts(), digest=after, changed=after != before)
+    counts = {name: pc.sum(sources[name]).as_py() or 0 for name in ("records", "rounds", "repeats", "rejects")}
+    summary = Summary(**counts, **fill.verdicts(), digest=after, changed=after != before)
     connection.execute("CHECKPOINT")
     return summary
 

@@ -60,6 +60,10 @@ class Reader:
             for stream in streams(path):
                 yield from self._read(stream)
 
+    def know(self, ids: np.ndarray, contents: np.ndarray) -> None:
+        """Before iterating: rounds (round_id and content, uint64 arrays) whose first record came in an earlier run."""
+        self._known.add(ids, contents)
+
     def sources(self) -> pa.Table:
         """One row (rejects.SOURCES) for each source read to its end, in the order read."""
         return pa.Table.from_pylist(self._sources, SOURCES)

@@ -1,0 +1,122 @@
+"""The data set as Parquet, for engines and machines beyond one DuckDB file.
+
+Every table is a folder of files partitioned by ruleset and UTC day, in Hive's naming:
+
+    DIR/rounds/ruleset=R/day=2026-05-01/part-0.parquet
+
+`day=unknown` holds the rounds without a time.  `sources` and `rejects`, which belong to no ruleset, are one file
+each.  Rows stand in key order and keep every column (a round's ruleset is in its path); the same rows give the same
+bytes.  `DIR/_kwx.json` names the digest and the rows per table; readers of Parquet skip it.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from itertools import chain, groupby
+from operator import itemgetter
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from analytics import schema
+from analytics.warehouse import WarehouseError, connect
+
+KEYS = {
+    "sources": "source, sha256",
+    "rounds": "round_id",
+    "seats": "round_id, seat",
+    "wins": "round_id, win_no",
+    "win_fans": "round_id, win_no, fan",
+    "kongs": "round_id, kong_no",
+    "reveals": 'round_id, seat, "order"',
+    "ledger": "round_id, n",
+    "problems": "round_id, event NULLS FIRST, code, seat NULLS FIRST, message",
+    "rejects": "source, sha256, record",
+}
+UNPARTITIONED = ("sources", "rejects")
+PART = "_part"  # a column of the queries here: the folder below the table's
+PARTITION = (
+    "concat('ruleset=', url_encode(rounds.ruleset), '/day=', "
+    "coalesce(strftime(make_timestamp(rounds.time_ms * 1000), '%Y-%m-%d'), 'unknown'))"
+)
+ROW_GROUP = 122_880  # rows
+MEMORY = "1GB"  # for sorting; beyond it DuckDB spills to a folder inside the new export
+MARK = "_kwx.json"
+
+
+def write(db_path: str | Path, folder: str | Path) -> dict[str, int]:
+    """Writes the data set at `db_path` to `folder` and returns the rows of each table.
+
+    An earlier export there is replaced when the new one is complete.  WarehouseError when the folder holds anything
+    else, or there is no data set.
+    """
+    folder = Path(folder)
+    if folder.exists() and not (folder / MARK).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise WarehouseError(f"{folder}: exists and is no Parquet export of kwx")
+    new, old = (folder.with_name(folder.name + suffix) for suffix in (".new", ".old"))
+    for leftover in (new, old):
+        shutil.rmtree(leftover, ignore_errors=True)
+    try:
+        with connect(db_path) as connection:
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
+            connection.execute(f"SET temp_directory = '{str(new / '_spill').replace(chr(39), chr(39) * 2)}'")
+            counts = {name: _write_table(connection, name, new / name) for name in schema.table_names()}
+            mark = {"digest": schema.digest(connection), "rows": counts}
+        shutil.rmtree(new / "_spill", ignore_errors=True)
+        (new / MARK).write_text(json.dumps(mark, indent=1) + "\n", encoding="utf-8")
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(new, folder)
+    finally:
+        for leftover in (new, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+    return counts
+
+
+def _write_table(connection: duckdb.DuckDBPyConnection, name: str, folder: Path) -> int:
+    """One table's files; returns its rows."""
+    folder.mkdir(parents=True)
+    if name in UNPARTITIONED:
+        query = f"SELECT *, '.' AS {PART} FROM {name} ORDER BY {KEYS[name]}"
+    else:
+        columns, source = f"{name}.*", f"{name} JOIN rounds USING (round_id)"
+        if name == "rounds":
+            columns, source = "rounds.* EXCLUDE (ruleset)", "rounds"
+        query = f"SELECT {columns}, {PARTITION} AS {PART} FROM {source} ORDER BY {PART}, {KEYS[name]}"
+    stream = connection.sql(query).to_arrow_reader(ROW_GROUP)
+    rows = 0
+    for part, batches in groupby(_runs(stream), key=itemgetter(0)):
+        rows += _write_file(folder / part / "part-0.parquet", (batch for _, batch in batches))
+    if not rows:
+        _write_file(folder / "part-0.parquet", iter([stream.schema.empty_table().drop_columns([PART])]))
+    return rows
+
+
+def _runs(stream: pa.RecordBatchReader) -> Iterator[tuple[str, pa.Table]]:
+    """Pieces of a stream that is sorted by PART, each with its part."""
+    for batch in stream:
+        table = pa.Table.from_batches([batch])
+        runs = pc.run_end_encode(batch[PART])
+        start = 0
+        for part, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+            yield part, table[start:end].drop_columns([PART])
+            start = end
+
+
+def _write_file(path: Path, tables: Iterator[pa.Table]) -> int:
+    """One file with row groups of the same size however the tables come; returns its rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    waiting = next(tables)
+    rows = 0
+    with pq.ParquetWriter(path, waiting.schema, compression="zstd", compression_level=3) as writer:
+        for table in chain(tables, [None]):
+            while waiting.num_rows >= ROW_GROUP or (table is None and waiting.num_rows):
+                writer.write_table(waiting[:ROW_GROUP].combine_chunks(), row_group_size=ROW_GROUP)
+                rows, waiting = rows + min(waiting.num_rows, ROW_GROUP), waiting[ROW_GROUP:]
+            if table is not None:
+                waiting = pa.concat_tables([waiting, table])
+    return rows
