@@ -37,7 +37,6 @@ def start(record, rules):
         wall=None if wall is None else parse_pairs(wall),
         turn=record["dealer"],
     )
-    table.kongs_void = table.redrawn = table.revealing_untouched = False
     for hand in hands:
         table.seen.update(hand)
     return table

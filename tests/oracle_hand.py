@@ -47,8 +47,11 @@ def parse(text):
     return tiles
 
 
+PLACE = {tile: place for place, tile in enumerate(ALL_KINDS)}
+
+
 def order(tile):
-    return ALL_KINDS.index(tile)
+    return PLACE[tile]
 
 
 def splits(tiles):
@@ -110,9 +113,11 @@ def waits_of(concealed, melds, hidden=()):
     own = Counter(concealed)
     for kind, tile in melds:
         own[tile] += 3 if kind == "pung" else 4
-    return tuple(
-        tile for tile in ALL_KINDS if own[tile] < 4 and readings((*concealed, tile), hidden)
-    )  # fmt: skip
+    near = set(concealed)  # a tile that touches nothing in the hand completes nothing
+    for tile in concealed:
+        if tile[1] != "z":
+            near |= {f"{int(tile[0]) + step}{tile[1]}" for step in (-2, -1, 1, 2)}
+    return tuple(tile for tile in ALL_KINDS if tile in near and own[tile] < 4 and readings((*concealed, tile), hidden))
 
 
 def waits(concealed, melds, hidden=()):

@@ -74,7 +74,6 @@ def discard(table, seat, tile, drawn):
             note_missed(table)
             finish_added_kong(table)
         table.dead.add(seat)
-        table.drawn = None
         table.phase = "turn"
     need(seat == table.turn, "not_your_turn")
     need(table.phase in ("turn", "punged"), "missing_event")
@@ -175,7 +174,6 @@ def own_turn(table, seat):
             note_missed(table)
             finish_added_kong(table)
         table.dead.add(seat)
-        table.drawn = None
         table.phase = "turn"
     need(table.phase in ("turn", "punged"), "missing_event")
 
@@ -223,6 +221,8 @@ def finish_added_kong(table):
 def add_kong(table, seat, tile, kind, source, taken, void):
     for _ in range(taken):
         table.hands[seat].remove(tile)
+    if table.drawn == tile:
+        table.drawn = None
     table.melds[seat].append({"kind": kind + "_kong", "tile": tile})
     table.hidden[seat] = tuple(other for other in table.hidden[seat] if other != tile)
     table.phase, table.kongs_void = "konged", void

@@ -40,7 +40,7 @@ def shares(table, win):
 def horse_points(table, win):
     """Points of the turned wall tiles for one payer."""
     rules, mode = table.rules, table.rules["side.horse"]
-    if mode == "none" or win["from"] is not None:
+    if mode == "none" or win["from"] is not None or table.wall is None:  # a wall that isn't logged turns nothing
         return 0
     if rules["side.horse_reveal_only"] and win["seat"] not in table.revealed:
         return 0

@@ -42,6 +42,10 @@ class Table:
     end: str | None = None
     last_drawer: int | None = None
     seen: Counter = field(default_factory=Counter)  # copies of each kind that have appeared
+    kongs_void: bool = False  # the kong just made is not counted
+    pending: dict = field(default_factory=dict)  # the added kong that may still be robbed
+    redrawn: bool = False  # the revealing seat has drawn a replacement since its reveal
+    revealing_untouched: bool = False  # it has drawn nothing since: a discard or a kong is due
 
 
 def need(condition, code):
@@ -60,7 +64,7 @@ def waits_now(table, seat):
 
 def ready_after_a_discard(table, seat):
     """Whether some discard leaves the seat ready."""
-    return any(ready_without(table, seat, tile) for tile in set(table.hands[seat]))
+    return any(ready_without(table, seat, tile) for tile in table.hands[seat])
 
 
 def ready_without(table, seat, tile):
