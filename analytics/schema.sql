@@ -45,6 +45,7 @@ CREATE TABLE rounds (            -- one row per round; key: round_id
     wall_left SMALLINT,
     next_dealer TINYINT,
     raise_next INTEGER,
+    next_dealer_if VARCHAR[],
     prev VARCHAR,
     line_sha256 VARCHAR,
     events_count INTEGER,
