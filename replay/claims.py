@@ -1,6 +1,7 @@
 """The claim window: who may win an open tile, what passing it costs, what a revealed or careful seat may do."""
 
-from replay.fans import DISCARD, evaluate
+from replay.fans import DISCARD, SELF_DRAW, evaluate
+from replay.flags import wall_left
 from replay.hand import add_tile, splits_without_triplet, waits_of
 from replay.jit import jit
 from replay.ruleset import mode
@@ -78,6 +79,30 @@ def has_safe_tile(st, seat, danger):
 
 
 @jit
+def lets_pass(st, rules, tb, seat):
+    """Whether the turn seat, about to discard its own tile, could have won, konged or revealed instead."""
+    if st.drawn >= 0 and evaluate(st, rules, tb, seat, st.drawn, SELF_DRAW, st.after_kong, wall_left(st) == 0):
+        if meets_minimum(st, rules, st.value, seat, -1, SELF_DRAW, False):
+            return True
+    danger = 0
+    for other in range(3):
+        if other != seat and st.revealed[other]:
+            danger |= st.waits[other]
+    for kind in range(21):
+        if st.hand[seat, kind] == 0:
+            continue
+        if wall_left(st) > 0 and (st.hand[seat, kind] == 4 or st.pung[seat] >> kind & 1):
+            return True
+        if not st.revealed[seat] and not danger >> kind & 1 and st.tiles[seat] >= rules.reveal_min_hand:
+            add_tile(st, tb, seat, kind, -1)
+            ready = waits_of(st, tb, seat) != 0
+            add_tile(st, tb, seat, kind, 1)
+            if ready:
+                return True
+    return False
+
+
+@jit
 def kong_keeps_waits(st, rules, tb, seat, tile, count):
     """Whether a revealed seat may make this concealed (count 4) or exposed (3) kong (reveal.kong_after).
 
@@ -86,7 +111,7 @@ def kong_keeps_waits(st, rules, tb, seat, tile, count):
     if rules.reveal_kong_after == KONG_ANY:
         return True
     if rules.reveal_kong_after == KONG_HIDDEN_ONLY:
-        return st.hidden[seat] >> tile & 1 != 0
+        return st.hidden[seat] >> tile & 1 != 0 or st.hidden_open[seat] != 0
     if rules.reveal_kong_after != KONG_WAITS_UNCHANGED:
         return False
     # The tiles that are ready: for a concealed kong without this turn's draw, which must be the fourth.

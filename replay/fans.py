@@ -202,7 +202,7 @@ def evaluate(st, rules, tb, seat, tile, by, after_kong, last_tile):
     quads = 0
     for kind in range(21):
         held = st.hand[seat, kind]
-        if by != SELF_DRAW and kind == tile:
+        if by != SELF_DRAW and kind == tile and not rules.side_kan_with_win:
             held -= 1
         if held >= 3:
             kan += 1
@@ -237,7 +237,7 @@ def evaluate(st, rules, tb, seat, tile, by, after_kong, last_tile):
             fans = put(rules, fans, SHOU_ZHUA_YI, 1)
         all_pungs = all_triplets(st, seat)
         counts_pungs = all_pungs and not (last_in_hand and rules.shou_zhua_yi_replaces_all_pungs)
-        if st.hidden[seat] and not rules.reveal_hidden_all_pungs:
+        if not rules.reveal_hidden_all_pungs and may_hide(st, seat, tile):
             counts_pungs = False
         middle = single and five_in_the_middle(st, tb, seat, tile)
         if counts_pungs and middle and rules.ka_wu_xing_with_all_pungs:
@@ -251,6 +251,17 @@ def evaluate(st, rules, tb, seat, tile, by, after_kong, last_tile):
     if by != SELF_DRAW:
         add_tile(st, tb, seat, tile, -1)
     return st.value >= 0
+
+
+@jit
+def may_hide(st, seat, tile):
+    """Whether the seat has revealed with hidden triplets, or may have (the winning tile in the hand)."""
+    if st.hidden[seat]:
+        return True
+    for kind in range(21):
+        if st.hidden_open[seat] and kind != tile and st.hand[seat, kind] >= 3:
+            return True
+    return False
 
 
 @jit

@@ -95,7 +95,8 @@ def complete_keys(tb, a, b, d):
 def waits_of(st, tb, seat):
     """The kinds that complete a hand of 13 less three a meld, as a bit set; hidden triplets stay triplets.
 
-    A kind whose four copies are all in the seat's own hand and melds is no wait.
+    A kind whose four copies are all in the seat's own hand and melds is no wait (win.wait_held_four: it is one as
+    far as a meld holds some of them).
     """
     if st.dead[seat]:
         return 0
@@ -133,7 +134,7 @@ def waits_of(st, tb, seat):
         odd = st.odd[seat]
         if odd & (odd - 1) == 0:
             waits |= odd
-    if waits:
+    if waits and not st.held_four:
         waits &= ~(st.exposed[seat] | st.added[seat] | st.concealed[seat])
         full = waits & st.pung[seat]
         while full:

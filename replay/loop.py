@@ -40,6 +40,8 @@ def deal(st, rules, tb, rin):
     st.waits[:] = 0
     st.revealed[:] = 0
     st.hidden[:] = 0
+    st.hidden_open[:] = 0
+    st.held_four = rules.win_wait_held_four
     st.locked[:] = 0
     st.lock_tile[:] = 0
     st.lock_multiple[:] = 0
@@ -52,8 +54,10 @@ def deal(st, rules, tb, rin):
     st.phase = TURN
     st.turn = rin.dealer
     st.dealer = rin.dealer
+    st.last_drawer = rin.dealer
     st.drawn = -1
     st.may_win = 1
+    st.punged = 0
     st.kongs_this_turn = 0
     st.revealing = 0
     st.kind = -1
@@ -147,6 +151,7 @@ def play(st, rules, tb, rin, out, events):
         finish(st, rules, tb, rin, out)
         compare(st, rules, rin, out)
     out.problems = st.problems
+    out.last_drawer = st.last_drawer
     out.wall_left = 44 - st.front - st.back
     for seat in range(3):
         out.ready[seat] = 1 if st.waits[seat] else 0
@@ -167,6 +172,8 @@ def finish(st, rules, tb, rin, out):
             out.kong_net[out.ledger_from[n]] -= out.ledger_points[n]
             out.kong_net[out.ledger_to[n]] += out.ledger_points[n]
     if out.end == END_ABORTED:
+        out.next_dealer = st.dealer
+        out.raise_next = 0
         return
     if rules.stake_fee:
         out.fee = rules.stake_fee * rin.base
@@ -191,7 +198,7 @@ def finish(st, rules, tb, rin, out):
         out.next_dealer = st.dealer
         if out.end == END_DRAW:
             if rules.dealer_after_draw == DRAW_LAST:
-                out.next_dealer = st.turn
+                out.next_dealer = st.last_drawer
             elif rules.dealer_after_draw == DRAW_PAYER:
                 for n in range(out.ledger):
                     if out.ledger_cause[n] == DRAW:
@@ -268,8 +275,8 @@ def paid_horse(out):
 def recorded_horse(rules, rin, out):
     """What the record paid as horse to the self-drawing winner, where that alone tells it from ours; else -1.
 
-    Both payers must differ by the same amount, and the amount that the record then holds must be one that a
-    horse can have, so that another fault is not called a horse.
+    Both payers must differ by the same amount, and the record must hold no horse at all, or more of it than ours up
+    to what two tiles can give, so that another fault is not called a horse.
     """
     if rules.side_horse == 0 or out.wins != 1 or out.win_from[0] >= 0:
         return -1
@@ -281,7 +288,7 @@ def recorded_horse(rules, rin, out):
         return -1
     paid = paid_horse(out) + extra
     unit = paid_horse(out) // out.horse if out.horse > 0 else rin.base << rin.raise_
-    if paid < 0 or unit <= 0 or paid % unit or paid // unit > 20:
+    if paid < 0 or unit <= 0 or paid % unit or paid // unit > 20 or 0 < paid < paid_horse(out):
         return -1
     return paid
 

@@ -24,6 +24,7 @@ ROUND = np.dtype(
         ("suits", np.int64),  # index in tiles.SUITS
         ("dice", np.int64, (2,)),
         ("piao", np.int64, (3,)),
+        ("hidden_open", np.int64),  # the log does not say which triplets a reveal hides
         ("base", np.int64),
         ("raise_", np.int64),
         ("start", np.int64),  # its events are [start, stop) of the batch's events
@@ -65,6 +66,7 @@ RESULT = np.dtype(
         ("fee", np.int64),
         ("draws", np.int64),
         ("wall_left", np.int64),
+        ("last_drawer", np.int64),
         ("next_dealer", np.int64),
         ("raise_next", np.int64),  # doublings that this round's end puts on the next one
         ("digest", np.int64),
@@ -123,6 +125,8 @@ STATE = np.dtype(
         ("waits", np.int64, (3,)),  # of the 13-tile hand, kept at each discard
         ("revealed", np.int64, (3,)),  # 0, or its order 1-3
         ("hidden", np.int64, (3,)),
+        ("hidden_open", np.int64, (3,)),  # revealed, and any triplet may be hidden: the log does not say
+        ("held_four", np.int64),  # win.wait_held_four
         ("locked", np.int64, (3,)),  # a win was missed
         ("lock_tile", np.int64, (3,)),
         ("lock_multiple", np.int64, (3,)),
@@ -149,10 +153,11 @@ STATE = np.dtype(
         ("kong_discard", np.int64),  # the open discard follows a kong
         ("chain", np.int64),  # kongs of the chain that is open
         ("judged_before", np.int64),  # the open discard is the revealing one
-        ("passed", np.int64),  # an offer was passed since the kong
+        ("passed", np.int64),  # the turn seat let an offer pass since its kong
         ("rows_before", np.int64),  # the ledger before the first win
         ("points_before", np.int64, (3,)),
         ("dealer", np.int64),
+        ("last_drawer", np.int64),
         ("stopped", np.int64),
         # the last evaluation (fans.evaluate)
         ("value", np.int64),  # fans combined, no reveal factor, no cap

@@ -6,7 +6,7 @@ the round goes on, else st.stopped is set and the round stands incomplete.
 
 from ingest import events
 from replay.calls import EMPTY_WALL_VOID, claim, complete_added, own_kong
-from replay.claims import close_window, has_safe_tile, live_tiles, open_window
+from replay.claims import close_window, has_safe_tile, lets_pass, live_tiles, open_window
 from replay.fans import DISCARD
 from replay.flags import due_seat, flag, out_of_turn, stop, wall_left
 from replay.hand import add_tile, ready_with_discard, waits_of
@@ -76,7 +76,7 @@ def apply(st, rules, tb, rin, out, event, number):
     elif verb == V_DECLINE:
         decline(st, rules, tb, out, seat, number)
     elif verb == V_REVEAL:
-        reveal(st, rules, tb, out, seat, event >> 6, number)
+        reveal(st, rules, tb, rin, out, seat, event >> 6, number)
     elif verb == V_PUNG or verb == V_KONG:
         claim(st, rules, tb, rin, out, seat, verb, tile, source, number)
     elif verb == V_DRAW or verb == V_REPLACEMENT:
@@ -136,7 +136,8 @@ def draw(st, rules, tb, rin, out, seat, verb, tile, number):
     else:
         st.front += 1
     if st.has_wall and expected != tile:
-        flag(st, WRONG_REPLACEMENT if replacement else NOT_FROM_WALL, number, seat, tile, expected)
+        # A replacement from the front is a draw like any other: only one that is due from the back can be misplaced.
+        flag(st, WRONG_REPLACEMENT if from_back else NOT_FROM_WALL, number, seat, tile, expected)
     st.unseen[tile] -= 1
     if st.unseen[tile] < 0:
         # With a recorded wall the foreign draw is the breach already; without one the fifth copy is.
@@ -151,6 +152,7 @@ def draw(st, rules, tb, rin, out, seat, verb, tile, number):
         st.lock_tile[seat] = 0
         st.lock_multiple[seat] = 0
     st.turn = seat
+    st.last_drawer = seat
     st.drawn = tile
     st.may_win = 1
     st.punged = 0
@@ -187,6 +189,8 @@ def discard(st, rules, tb, out, seat, verb, tile, number):
                 danger |= st.waits[other]
         if danger >> tile & 1 and (rules.reveal_no_safe_tile == END_AND_PAY or has_safe_tile(st, seat, danger)):
             flag(st, FED_REVEALED, number, seat, tile, -1)
+    if st.after_kong and not rules.kong_flag_survives_pass and not st.revealing:
+        st.passed = 1 if lets_pass(st, rules, tb, seat) else 0
     if st.hidden[seat] >> tile & 1 and st.hand[seat, tile] <= 3:
         flag(st, BAD_HIDDEN, number, seat, tile, -1)
         st.hidden[seat] &= ~(1 << tile)
@@ -212,7 +216,7 @@ def discard(st, rules, tb, out, seat, verb, tile, number):
 
 
 @jit
-def reveal(st, rules, tb, out, seat, hidden, number):
+def reveal(st, rules, tb, rin, out, seat, hidden, number):
     """A ready hand laid open: before the discard of the own turn, or between turns where the ruleset allows it."""
     between = rules.reveal_when == ANY_TIME and (st.phase == DISCARDED or seat != st.turn)
     if not between and (st.phase != TURN or seat != st.turn):
@@ -225,6 +229,8 @@ def reveal(st, rules, tb, out, seat, hidden, number):
         flag(st, DEAD_HAND, number, seat, -1, -1)
     elif wall_left(st) < rules.reveal_min_wall:
         flag(st, REVEAL_NOT_ALLOWED, number, seat, wall_left(st), rules.reveal_min_wall)
+    elif st.tiles[seat] < rules.reveal_min_hand:
+        flag(st, REVEAL_NOT_ALLOWED, number, seat, st.tiles[seat], rules.reveal_min_hand)
     elif between and (st.can_win >> seat & 1 or st.locked[seat]):
         # A tile that it could have won lies open, or was missed since its last draw.
         flag(st, REVEAL_NOT_ALLOWED, number, seat, -1, -1)
@@ -236,6 +242,7 @@ def reveal(st, rules, tb, out, seat, hidden, number):
                 hidden = 0
                 break
     st.hidden[seat] = hidden
+    st.hidden_open[seat] = rules.reveal_hide_triplets and rin.hidden_open
     if between:
         if hidden:
             st.waits[seat] = waits_of(st, tb, seat)
