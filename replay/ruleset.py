@@ -24,8 +24,8 @@ DTYPE = np.dtype(
     + [("fan", np.int64, (len(FANS),))]
 )
 
-# (key, value it takes, key that it needs, values that it needs there, why): a file or a room that has the first
-# without the second contradicts itself.
+# (key, value it takes, key that it needs, values that it needs there, why): a file that has the first and offers
+# no way to the second contradicts itself.
 NEEDS = (
     ("reveal.no_safe_tile", "end_and_pay", "reveal.no_feeding", (True,), "without it every tile is safe"),
     ("reveal.kong_after", "hidden_only", "reveal.hide_triplets", (True,), "nothing is ever hidden"),
@@ -158,10 +158,6 @@ def problem(known: Family, options: dict[str, Value]) -> tuple[str, str, str] | 
             expected = ", ".join(text(choice) for choice in known.options[key])
             return "bad_option_value", f"options.{key}", f"{key!r} = {value!r}, expected one of {expected}"
     chosen = known.values | options
-    for key, value, needed, wanted, why in NEEDS:
-        if key in options and chosen[key] == value and chosen[needed] not in wanted:
-            expected = " or ".join(map(text, wanted))
-            return "bad_option_value", f"options.{key}", f"{key!r} = {text(value)} needs {needed!r} = {expected}: {why}"
     if 0 < chosen["stake.max"] < chosen["stake.min"]:
         message = f"'stake.max' = {chosen['stake.max']} is below 'stake.min' = {chosen['stake.min']}"
         return "bad_option_value", "options.stake.max", message
