@@ -1,50 +1,171 @@
 """A batch of rounds through the engine: Arrow columns in, verdicts, wins, ledger and problems out as Arrow tables."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from replay import ruleset
+from ingest.tiles import PAD, SUITS
+from replay import inputs, loop, outputs, proof, ruleset, state
+from replay.diagnose import explanations
+from replay.hand import tables
+from replay.jit import record
 
-NOT_NAMED = -1
+PROBLEM_ROWS = 16 * state.MAX_PROBLEMS  # of one kernel call; it comes back for more
 
 
 class Played(NamedTuple):
     """What the kernel made of a batch, row by row as its input."""
 
-    rounds: np.ndarray  # state.ROUND[n]
+    rounds: np.recarray  # state.ROUND[n]
     events: np.ndarray  # uint32, all rounds' events end to end
-    results: np.ndarray  # state.RESULT[n]
-    problems: np.ndarray  # state.PROBLEM[m], ordered by row
+    results: np.recarray  # state.RESULT[n]
+    problems: np.recarray  # state.PROBLEM[m], ordered by row
+    fan_values: np.ndarray  # int64[rulesets, fans]
 
 
 class Rules:
-    """The ruleset records that rounds name, numbered in the order of first use."""
+    """The rulesets that rounds name, numbered in the order of first use, with their records as one array."""
 
     def __init__(self) -> None:
         self.loaded: list[ruleset.Ruleset] = []
-        self.number: dict[tuple[str, str], int] = {}
         self.records = np.zeros(0, ruleset.DTYPE).view(np.recarray)
+        self._number: dict[tuple[str, str], int] = {}
 
     def numbers(self, ids: pa.Array, options: pa.Array) -> np.ndarray:
-        """Number of each row's ruleset; RulesetError on one that does not load."""
-        pairs = pa.StructArray.from_arrays([_plain(ids), _plain(options)], ["rules", "options"])
-        encoded = _dictionary(pairs)
-        numbers = []
-        for pair in encoded.dictionary.to_pylist():
-            key = (pair["rules"], pair["options"] or "{}")
-            if key not in self.number:
-                self.number[key] = len(self.loaded)
-                self.loaded.append(ruleset.load(key[0], _json(key[1])))
-                self.records = stack([rules.record for rules in self.loaded])
-            numbers.append(self.number[key])
-        return np.array(numbers, np.int64)[encoded.indices.to_numpy()]
+        """The number of each row's ruleset, int64[n]; RulesetError on one that does not load."""
+        id_words, id_codes = coded(ids)
+        option_words, option_codes = coded(options)
+        pairs, rows = np.unique(id_codes * (len(option_words) + 1) + option_codes, return_inverse=True)
+        numbers = np.empty(len(pairs), np.int64)
+        for place, pair in enumerate(pairs.tolist()):
+            id, chosen = divmod(pair, len(option_words) + 1)
+            key = (id_words[id], option_words[chosen] if chosen < len(option_words) else "{}")
+            if key not in self._number:
+                self._number[key] = len(self.loaded)
+                self.loaded.append(ruleset.load(key[0], inputs.options(key[1])))
+                self.records = stack([one.record for one in self.loaded])
+            numbers[place] = self._number[key]
+        return numbers[rows]
+
+
+class Replayer:
+    """Replays batch after batch.  Rounds of one game that need one another's state stand in one batch, in order.
+
+    explain: find the keys of which each alone would make a faulty round right (a second pass over those rounds).
+    """
+
+    def __init__(self, explain: bool = True) -> None:
+        self.rules = Rules()
+        self.explain = explain
+        self._state = record(state.STATE)
+
+    def feed(self, rounds: pa.RecordBatch) -> dict[str, pa.Table]:
+        """Replay a batch of ingest.events.ROUNDS; returns the tables of problems.TABLES by name, rows in order."""
+        numbers = self.rules.numbers(rounds["rules"], rounds["options"])
+        played, origins = inputs.solve(self, rounds, columns(rounds, numbers), flat_events(rounds))
+        notes = proof.check(rounds, played.rounds)
+        why = explanations(self, played) if self.explain else {}
+        return outputs.tables(rounds, played, self.rules.loaded, origins, notes, why)
+
+    def play(self, rounds: np.recarray, events: np.ndarray, records: np.recarray | None = None) -> Played:
+        """Run the kernel over prepared rounds, with the rulesets loaded here or `records` in their place."""
+        results = np.zeros(len(rounds), state.RESULT).view(np.recarray)
+        rules = self.rules.records if records is None else records
+        buffer = np.zeros(PROBLEM_ROWS, state.PROBLEM).view(np.recarray)
+        parts = []
+        done = 0
+        while done < len(rounds):
+            done, rows = loop.run(rounds, events, rules, tables(), self._state, results, buffer, done)
+            parts.append(buffer[:rows].copy())
+        problems = np.concatenate(parts) if parts else buffer[:0]
+        return Played(rounds, events, results, problems.view(np.recarray), np.array(rules.fan))
 
 
 def stack(records: list[np.void]) -> np.recarray:
     """Ruleset records as one array for the kernel."""
     array = np.zeros(len(records), ruleset.DTYPE)
-    for n, one in enumerate(records):
-        array[n] = one
+    for place, one in enumerate(records):
+        array[place] = one
     return array.view(np.recarray)
+
+
+def coded(column: pa.Array) -> tuple[list[Any], np.ndarray]:
+    """A dictionary column as its words and one code a row (null: the number of words)."""
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    words = column.dictionary.to_pylist()
+    return words, column.indices.fill_null(len(words)).to_numpy(zero_copy_only=False).astype(np.int64)
+
+
+def numbers_of(column: pa.Array, missing: int = -1) -> np.ndarray:
+    """A number column as int64[n], nulls as `missing`."""
+    return column.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False)
+
+
+def fixed(column: pa.Array, width: int, missing: int = 0) -> np.ndarray:
+    """A fixed-width list or binary column as [n, width], null rows and elements as `missing`."""
+    if len(column) == 0:
+        return np.zeros((0, width), np.int64)
+    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_fixed_size_binary(column.type):
+        if column.buffers()[1] is None:
+            return np.full((len(column), width), missing, np.uint8)
+        raw = np.frombuffer(column.buffers()[1], np.uint8, len(column) * width, column.offset * width)
+        out = raw.reshape(-1, width)
+    else:
+        values = column.values.slice(column.offset * width, len(column) * width)
+        out = numbers_of(values, missing).reshape(-1, width)
+    return out if valid.all() else np.where(valid[:, None], out, missing)
+
+
+def flat_events(rounds: pa.RecordBatch) -> np.ndarray:
+    """All events of a batch end to end, uint32."""
+    return rounds["events"].flatten().to_numpy(zero_copy_only=False).astype(np.uint32, copy=False)
+
+
+def columns(rounds: pa.RecordBatch, numbers: np.ndarray) -> np.recarray:
+    """A batch as state.ROUND[n]; unknown piao and raise stand as 0 until replay.inputs has solved them."""
+    n = rounds.num_rows
+    out = np.zeros(n, state.ROUND).view(np.recarray)
+    out.rules = numbers
+    out.deal = fixed(rounds["deal"], 42, PAD).reshape(n, 3, 14)
+    out.wall = fixed(rounds["wall"], 44, PAD)
+    out.has_wall = rounds["wall"].is_valid().to_numpy(zero_copy_only=False)
+    out.dealer = numbers_of(rounds["dealer"])
+    words, codes = coded(rounds["suits"])
+    out.suits = np.array([SUITS.index(word) for word in words] + [0], np.int64)[codes]
+    out.dice = fixed(rounds["dice"], 2)
+    out.piao = fixed(rounds["piao"], 3)
+    out.base = numbers_of(rounds["base"], 1)
+    out.raise_ = numbers_of(rounds["raise"], 0)
+    lengths = rounds["events"].value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    out.stop = np.cumsum(lengths)
+    out.start = out.stop - lengths
+    recorded = (
+        ("result_end", state.HAS_END), ("result_points", state.HAS_POINTS), ("result_wins", state.HAS_WINS),
+        ("result_kongs", state.HAS_KONGS), ("result_fee", state.HAS_FEE),
+    )  # fmt: skip
+    for name, bit in recorded:
+        out.compare |= rounds[name].is_valid().to_numpy(zero_copy_only=False).astype(np.int64) * bit
+    out.end = numbers_of(rounds["result_end"])
+    out.points = fixed(rounds["result_points"], 3)
+    out.kongs = fixed(rounds["result_kongs"], 3)
+    out.fee = numbers_of(rounds["result_fee"], 0)
+    recorded_wins(rounds["result_wins"], out)
+    return out
+
+
+def recorded_wins(column: pa.Array, out: np.recarray) -> None:
+    """The first two recorded wins of each round; their number is kept, so that a third shows as a wrong winner."""
+    out.win_fans = -1
+    out.win_multiple = -1
+    out.wins = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    rows = np.repeat(np.arange(len(out)), out.wins)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(out.wins) - out.wins, out.wins)
+    wins = column.flatten()
+    keep = place < state.MAX_WINS
+    for name, field in (("seat", "win_seat"), ("from", "win_from"), ("tile", "win_tile"), ("multiple", "win_multiple")):
+        out[field][rows[keep], place[keep]] = numbers_of(wins.field(name))[keep]
+    out.win_fans[rows[keep], place[keep]] = numbers_of(wins.field("fans"))[keep]
+    np.minimum(out.wins, state.MAX_WINS, out=out.wins)

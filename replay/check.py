@@ -47,19 +47,17 @@ def _place(row: dict[str, Any]) -> tuple[int, int]:
 def problems(reader: Reader, progress: Callable[[int], None] = lambda rounds: None) -> Iterator[dict[str, Any]]:
     """One dict a problem, with exactly KEYS, then one of kind "summary" with the counts.
 
-    `progress` is called after each batch with the number of rounds so far.  Errors: those of the reader.
+    `progress` is called after each batch with the number of its rounds.  Errors: those of the reader.
     """
     replayer = Replayer()
     kept: list[pa.Table] = []
-    done = 0
     for batch in reader:  # of one source, in the order of its records
         out = replayer.feed(batch.rounds)
         kept.append(out["rounds"].select(KEPT))
         rows = [_reject(row) for row in batch.rejects.drop_columns(["raw"]).to_pylist()]
         rows += [_problem(row) for row in out["problems"].to_pylist()]
         yield from sorted(rows, key=_place)
-        done += batch.rounds.num_rows
-        progress(done)
+        progress(batch.rounds.num_rows)
 
     rounds = pa.concat_tables(kept) if kept else ROUNDS.empty_table().select(KEPT)
     late = check_games(rounds).to_pylist()

@@ -71,6 +71,7 @@ ROUNDS = pa.schema(
         ("winners", pa.int8()), ("multiple", pa.int64()),  # largest multiple of the round's wins, null without one
         ("draws", pa.int16()), ("wall_left", pa.int16()),
         ("next_dealer", pa.int8()), ("raise_next", pa.int32()),  # null when the round stands incomplete
+        ("next_dealer_if", pa.list_(pa.string())),  # "key=value:seat" of dealer keys that would name another seat
         ("prev", pa.string()), ("line_sha256", pa.string()),
         ("events_count", pa.int32()),
         ("mispaid", pa.int64()),  # half the sum of |recorded - recomputed| points; null when nothing was recorded

@@ -24,6 +24,7 @@ ROUND = np.dtype(
         ("suits", np.int64),  # index in tiles.SUITS
         ("dice", np.int64, (2,)),
         ("piao", np.int64, (3,)),
+        ("piao_unknown", np.int64),  # could not be told: `piao` is one of the values that are left
         ("hidden_open", np.int64),  # the log does not say which triplets a reveal hides
         ("base", np.int64),
         ("raise_", np.int64),
