@@ -105,7 +105,7 @@ def reader(
 
 @contextmanager
 def progress(what: str, printing: bool = False) -> Iterator[Callable[[int], None]]:
-    """A counter of rounds on a terminal, silent elsewhere; gives the function that sets it.
+    """A counter of rounds on a terminal, silent elsewhere; gives the function that adds to it.
 
     printing: lines are printed meanwhile, so a terminal that shows them shows no counter.
     """
@@ -121,7 +121,7 @@ def progress(what: str, printing: bool = False) -> Iterator[Callable[[int], None
     )
     with bar:
         task = bar.add_task(what, total=None)
-        yield lambda rounds: bar.update(task, completed=rounds)
+        yield lambda rounds: bar.advance(task, rounds)
 
 
 def write(value: Any) -> None:
@@ -166,21 +166,20 @@ def run(
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """Read logs, replay and check every round, and load all of it into a DuckDB file; the same logs change nothing."""
-    from analytics import warehouse
+    from analytics import export, warehouse
 
     source = reader(logs, site, users, rules, option)
     with progress("replayed") as step:
-        done = warehouse.load(source, db, progress=lambda counts: step(counts["rounds"]))
+        summary = warehouse.load(source, db, progress=step)
     for note in source.notes:
         say(note)
-    counts = {name: getattr(done, name) for name in COUNTS}
     if parquet is not None:
-        warehouse.export(db, parquet)
+        export.write(db, parquet)
     if as_json:
-        write({"kind": "summary", **counts, "digest": done.digest, "changed": done.changed})
+        write({"kind": "summary", **summary})
     else:
-        print(f"{in_words(counts)}; {db} is {'complete' if done.changed else 'unchanged'}, digest {done.digest}")
-    raise SystemExit(found(counts))
+        print(f"{in_words(summary)}; {db} {'is complete' if summary['changed'] else 'holds all of it already'}")
+    raise SystemExit(found(summary))
 
 
 @app.command()
