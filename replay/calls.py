@@ -64,6 +64,7 @@ def claim(st, rules, tb, rin, out, seat, verb, tile, source, number):
         make_kong(st, rules, rin, out, seat, EXPOSED, tile, st.from_, void, number)
         if st.revealed[seat]:
             st.waits[seat] = waits_of(st, tb, seat)
+            tells_hidden(st, out, seat, tile)
     st.turn = seat
     st.drawn = -1
     st.may_win = 0
@@ -72,6 +73,13 @@ def claim(st, rules, tb, rin, out, seat, verb, tile, source, number):
     if verb == V_PUNG:
         st.kongs_this_turn = 0
         st.passed = 0
+
+
+@jit
+def tells_hidden(st, out, seat, tile):
+    """A revealed seat made a concealed or exposed kong: where the log does not name hidden triplets, this was one."""
+    if st.hidden_open[seat]:
+        out.reveal_hidden[st.revealed[seat] - 1] |= 1 << tile
 
 
 @jit
@@ -140,6 +148,7 @@ def own_kong(st, rules, tb, rin, out, seat, verb, tile, number):
         make_kong(st, rules, rin, out, seat, CONCEALED, tile, -1, void, number)
         if settled:
             st.waits[seat] = waits_of(st, tb, seat)
+            tells_hidden(st, out, seat, tile)
     else:
         add_tile(st, tb, seat, tile, -1)
         st.shown[tile] += 1

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from replay.batch import Played, Replayer
 
 RAISE_LIMIT = 6  # doublings that are tried where the rounds before are missing
-KONG_EXPOSED, KONG_CONCEALED = 0, 2  # as in problems.KONGS
-NONE, LOGGED, CONFIG, INFERRED, AMBIGUOUS = None, "logged", "config", "inferred", "ambiguous"
+CONFIG, INFERRED, AMBIGUOUS = "config", "inferred", "ambiguous"
 
 
 @lru_cache(maxsize=4096)
@@ -52,11 +51,11 @@ def solve(
     words = {name: rounds[name].to_pylist() for name in ("piao_from", "raise_from", "hidden_from")}
     raise_known = np.ones(len(prepared), bool)
     if piao_max.any() or open_raise.any():
-        solver = _Solver(replayer, prepared, events, games(rounds), words)
+        solver = _Solver(replayer, prepared, events, rounds["round"].to_numpy(), games(rounds), words)
         runs = solver.carry_raise(open_raise)
-        solver.find_piao(piao_max, np.concatenate([[], *runs]).astype(np.int64))
+        solver.find_piao(piao_max, np.concatenate([np.zeros(0, np.int64), *runs]))
         if runs:
-            raise_known = solver.find_raise(runs, piao_max)
+            raise_known = solver.find_raise(runs)
             solver.find_piao(piao_max, np.nonzero(~raise_known)[0])
     played = replayer.play(prepared, events)
     for row in np.nonzero(null["hidden_from"] & tells_hidden(played.results))[0].tolist():
@@ -80,9 +79,20 @@ def tells_hidden(results: np.recarray) -> np.ndarray:
     return ((results.reveal_hidden != 0) & places).any(axis=1)
 
 
+@lru_cache
 def candidates(most: int) -> np.ndarray:
     """Every choice of piao up to `most`, int64[(most + 1) ** 3, 3], in ascending order."""
     return np.array(list(product(range(most + 1), repeat=3)), np.int64)
+
+
+class _Chain:
+    """One game while its raise is carried: `carried` is None where it hangs on the rounds of `run`, or on none."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        self.rows = rows
+        self.carried: int | None = None
+        self.number: int | None = None  # of the round before
+        self.run: list[int] | None = None
 
 
 class _Solver:
@@ -93,13 +103,13 @@ class _Solver:
         replayer: "Replayer",
         prepared: np.recarray,
         events: np.ndarray,
+        numbers: np.ndarray,
         rows_of_games: list[np.ndarray],
         words: dict[str, list[str | None]],
     ) -> None:
         self.replayer, self.prepared, self.events = replayer, prepared, events
-        self.games, self.words = rows_of_games, words
-        self.numbers = np.zeros(len(prepared), np.int64)
-        self.left: dict[int, np.ndarray] = {}  # game -> choices of piao that remain
+        self.numbers, self.games, self.words = numbers, rows_of_games, words
+        self.left: dict[int, np.ndarray] = {}  # row -> the choices of piao that remain in its game
 
     def results(self, rows: np.ndarray) -> np.recarray:
         """state.RESULT of some rows with the inputs as they stand."""
@@ -111,17 +121,108 @@ class _Solver:
         unknown: bool[n], rows whose raise is not recorded.
         """
         runs: list[list[int]] = []
-        chains = [(rows, [rows[0] - 1]) for rows in ()]
-        del chains
-        waiting = [rows for rows in self.games if unknown[rows].any()]
-        state = [{"raise": None, "round": None, "run": None} for _ in waiting]
-        for place in range(max((len(rows) for rows in waiting), default=0)):
-            wave = [game for game, rows in enumerate(waiting) if len(rows) > place]
-            for game in wave:
-                self._enter(waiting[game][place], state[game], unknown, runs)
-            found = self.results(np.array([waiting[game][place] for game in wave]))
-            for game, left in zip(wave, found.raise_next.tolist(), strict=True):
-                now = state[game]
-                now["raise"] = left if left == 0 or (left > 0 and now["run"] is None) else None
-                now["run"] = now["run"] if left > 0 else None
+        chains = [_Chain(rows) for rows in self.games if unknown[rows].any()]
+        for place in range(max((len(chain.rows) for chain in chains), default=0)):
+            wave = [chain for chain in chains if len(chain.rows) > place]
+            for chain in wave:
+                self._enter(chain, int(chain.rows[place]), unknown, runs)
+            found = self.results(np.array([chain.rows[place] for chain in wave]))
+            for chain, left in zip(wave, found.raise_next.tolist(), strict=True):
+                if left <= 0:  # the next round starts anew, or (-1) hangs on this one, which stands incomplete
+                    chain.run = None
+                chain.carried = None if left < 0 or chain.run is not None else left
         return [np.array(run) for run in runs]
+
+    def _enter(self, chain: _Chain, row: int, unknown: np.ndarray, runs: list[list[int]]) -> None:
+        """The raise of a chain's next round, from the rounds before it."""
+        number = int(self.numbers[row])
+        if chain.number is None or number != chain.number + 1:
+            chain.run = None
+            chain.carried = 0 if number == 0 else None
+        chain.number = number
+        if not unknown[row]:
+            chain.run = None
+        elif chain.carried is None:
+            if chain.run is None:
+                chain.run = []
+                runs.append(chain.run)
+            chain.run.append(row)
+            self.prepared.raise_[row] = 0
+        else:
+            self.prepared.raise_[row] = chain.carried
+            self.words["raise_from"][row] = CONFIG
+
+    def effects(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Points without piao, int64[n, 3], and what one piao of each seat adds to them, int64[n, 3 seats, 3].
+
+        Points are linear in the piao.
+        """
+        kept = self.prepared.piao[rows].copy()
+        self.prepared.piao[rows] = 0
+        without = self.results(rows).points.copy()
+        added = np.zeros((len(rows), 3, 3), np.int64)
+        for seat in range(3):
+            self.prepared.piao[rows] = np.eye(3, dtype=np.int64)[seat]
+            added[:, seat] = self.results(rows).points - without
+        self.prepared.piao[rows] = kept
+        return without, added
+
+    def explains(
+        self, rows: np.ndarray, without: np.ndarray, added: np.ndarray, choices: np.ndarray
+    ) -> np.ndarray:
+        """Which choices of piao give the recorded points, bool[n, choices]; none where nothing was recorded."""
+        points = without[:, None, :] + np.einsum("cs,rsp->rcp", choices, added)
+        right = (points == self.prepared.points[rows][:, None, :]).all(axis=2)
+        return right & (self.prepared.compare[rows] & HAS_POINTS != 0)[:, None]
+
+    def find_piao(self, most: np.ndarray, mute: np.ndarray) -> None:
+        """Choose the piao of each game in which it is open.
+
+        most: int64[n], the most that a seat may choose, 0 where nothing is open; mute: rows that have no vote.
+        """
+        votes_count = np.ones(len(self.prepared), bool)
+        votes_count[mute] = False
+        open_games = [rows[most[rows] > 0] for rows in self.games if (most[rows] > 0).any()]
+        if not open_games:
+            return
+        without, added = self.effects(np.concatenate(open_games))
+        start = 0
+        for rows in open_games:
+            part = slice(start, start + len(rows))
+            start += len(rows)
+            choices = candidates(int(most[rows].max()))
+            right = self.explains(rows, without[part], added[part], choices)
+            votes = right[votes_count[rows]].sum(axis=0)
+            remains = votes == votes.max()
+            alone = int(remains.sum()) == 1
+            first = np.argmax(remains)
+            fits = right & remains
+            self.prepared.piao[rows] = choices[np.where(fits.any(axis=1), np.argmax(fits, axis=1), first)]
+            self.prepared.piao_unknown[rows] = not alone
+            for row in rows.tolist():
+                self.words["piao_from"][row] = INFERRED if alone else AMBIGUOUS
+                self.left[row] = choices[remains]
+
+    def find_raise(self, runs: list[np.ndarray]) -> np.ndarray:
+        """Infer the raise at the start of each run; returns which rows' raise is known, bool[n]."""
+        known = np.ones(len(self.prepared), bool)
+        for run in runs:
+            raises = np.zeros((RAISE_LIMIT + 1, len(run)), np.int64)
+            explained = np.zeros(RAISE_LIMIT + 1, np.int64)
+            for start in range(RAISE_LIMIT + 1):
+                left = start
+                for place, row in enumerate(run):
+                    self.prepared.raise_[row] = raises[start, place] = left
+                    left = int(self.results(run[place : place + 1]).raise_next[0])
+                without, added = self.effects(run)
+                for place, row in enumerate(run):
+                    choices = self.left.get(int(row), self.prepared.piao[row][None])
+                    one = slice(place, place + 1)
+                    explained[start] += self.explains(run[one], without[one], added[one], choices).any()
+            best = explained == explained.max()
+            alone = int(best.sum()) == 1
+            self.prepared.raise_[run] = raises[np.argmax(best)]
+            known[run] = alone
+            for row in run.tolist():
+                self.words["raise_from"][row] = INFERRED if alone else AMBIGUOUS
+        return known
