@@ -64,18 +64,18 @@ class Context:
     batch_rounds: int = 4096
     _seen: dict[tuple[str, str], tuple[str, str] | tuple[str, str, str]] = field(default_factory=dict)
 
-    def ruleset(self, rules: str, options: Mapping[str, Any]) -> tuple[str, str]:
+    def ruleset(self, rules: str, options: Mapping[str, Any] | str) -> tuple[str, str]:
         """The ruleset id and the options (compact JSON, keys as written) to replay with: the log's, or the claim's.
 
         A claimed ruleset brings its own options; claimed options alone are laid over the log's.
         Raises Reject (unknown_rules, unknown_option, …) when `check_rules` refuses them.
         """
-        key = (rules, json.dumps(options, ensure_ascii=False, separators=(",", ":")))
-        if key not in self._seen:
+        text = options if isinstance(options, str) else json.dumps(options, ensure_ascii=False, separators=(",", ":"))
+        answer = self._seen.get((rules, text))
+        if answer is None:
             if len(self._seen) >= 4096:  # a log may name any number of different options
                 self._seen.clear()
-            self._seen[key] = self._resolve(rules, options)
-        answer = self._seen[key]
+            answer = self._seen[rules, text] = self._resolve(rules, json.loads(text))
         if len(answer) == 3:
             raise Reject(*answer)
         return answer

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, NoReturn
 
-from ingest.events import COVERAGE, ENDS, FAN_BITS, FAN_CODE, pack_fans
+from ingest.events import ENDS, FAN_BITS, FAN_CODE, pack_fans
 from ingest.formats import Context
 from ingest.rejects import Reject
 from ingest.tiles import DRAGONS
@@ -41,31 +41,63 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-class Record(NamedTuple):
-    """The fields of a round as the log writes them; names as in ROUNDS, None where the log has none."""
+class Fields(NamedTuple):
+    """A round as the texts that its canonical line shows, None where it lacks a key; lists without their brackets.
 
-    site: str
+    What is not obvious: `options` a JSON object, `players` three quoted texts; `wins` whatever but None when there is a
+    list, then one or two winners by their five values, `fans` quoted ids; `extra` a JSON object of the private keys.
+    """
+
+    site: str | None
     game: str
-    round: int
+    round: str
     prev: str | None
     time: str | None
-    time_ms: int | None
+    rules: str
+    options: str | None
+    players: str
+    dealer: str
+    dice: str | None
+    piao: str | None
+    base: str | None
+    raise_: str | None
+    deal_0: str
+    deal_1: str
+    deal_2: str
+    wall: str | None
+    commit: str | None
+    salt: str | None
+    order: str | None
+    proof_deal: str | None
+    events: str
+    times: str | None
+    end: str | None
+    points: str | None
+    wins: str | None
+    seat_0: str | None
+    from_0: str | None
+    tile_0: str | None
+    fans_0: str | None
+    multiple_0: str | None
+    seat_1: str | None
+    from_1: str | None
+    tile_1: str | None
+    fans_1: str | None
+    multiple_1: str | None
+    kongs: str | None
+    fee: str | None
+    extra: str | None
+
+
+class Record(NamedTuple):
+    """A checked round: its texts, the players, the ruleset to replay with, the start, and its "_source" if any."""
+
+    fields: Fields
+    players: list[str]
     rules: str
     options: str
-    players: list[str]
-    dealer: int
-    dice: list[int] | None
-    piao: list[int] | None
-    base: int
-    raise_: int | None
-    deal: list[str]
-    wall: str | None
-    proof: tuple[str, str, str, str, str] | None  # scheme, commit, salt, order, deal
-    events: str
-    times: list[int] | None
-    result: tuple[int, list[int], list[dict[str, Any]] | None, list[int] | None, int | None] | None
-    extra: str | None
-    source: dict[str, Any] | None  # "_source": what a converted foreign round keeps beside the log's own keys
+    time_ms: int | None
+    source: dict[str, Any] | None
 
 
 def _no_constant(word: str) -> NoReturn:
@@ -75,9 +107,9 @@ def _no_constant(word: str) -> NoReturn:
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     out = dict(pairs)
     if len(out) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        raise Reject("duplicate_key", twice, f"{twice!r} stands twice in one object")
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise Reject("duplicate_key", twice[:80], f"{twice[:80]!r} stands twice in one object")
     return out
 
 
@@ -121,61 +153,59 @@ def members(text: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
 
 
 def record(text: str, context: Context) -> Record:
-    """The checked fields of one line; raises Reject."""
+    """The checked record of one line; raises Reject."""
     row = load(text)
     if "kwx" not in row:
         raise Reject("missing_key", "kwx", "no key 'kwx': not a record of a kwx log")
     if _integer(row["kwx"], "kwx") != VERSION:
         raise Reject("unknown_version", "kwx", f"version {row['kwx']}, expected {VERSION}")
     private = _keys(row, KEYS, "")
-    proof = result = None
-    if "proof" in row:
-        proof, more = _proof(row["proof"])
-        private |= more
-    if "result" in row:
-        result, more = _result(row["result"])
-        private |= more
-    rules = _text(row["rules"], "rules")
+    proof, more = _proof(row["proof"]) if "proof" in row else ((None,) * 4, {})
+    private |= more
+    result, more = _result(row["result"]) if "result" in row else ((None,) * 15, {})
+    private |= more
     options = row.get("options", {})
     if type(options) is not dict:
         raise _wrong_type("options", options, "an object")
-    site = _text(row["site"], "site", empty=False) if "site" in row else context.site or ""
-    time = time_ms = None
-    if "time" in row:
-        time = _text(row["time"], "time")
-        time_ms = milliseconds(time)
     players = _list(row["players"], "players", 3)
     for seat, player in enumerate(players):
         if len(_text(player, f"players.{seat}")) > NAME_LIMIT:
             raise Reject("bad_value", f"players.{seat}", f"{len(player)} characters, expected at most {NAME_LIMIT}")
-    deal = _list(row["deal"], "deal", 3)
-    for seat, hand in enumerate(deal):
-        _text(hand, f"deal.{seat}")
+    deal = [_text(hand, f"deal.{seat}") for seat, hand in enumerate(_list(row["deal"], "deal", 3))]
+    time = _text(row["time"], "time") if "time" in row else None
     events = _text(row["events"], "events")
+    fields = Fields(
+        _text(row["site"], "site", empty=False) if "site" in row else None,
+        _text(row["game"], "game", empty=False),
+        str(_integer(row["round"], "round", 0)),
+        _hex(row["prev"], "prev") if "prev" in row else None,
+        time,
+        _text(row["rules"], "rules"),
+        dumps(options) if "options" in row else None,
+        dumps(players)[1:-1],
+        str(_integer(row["dealer"], "dealer", 0, 2)),
+        _integers(row["dice"], "dice", 2, 1, 6) if "dice" in row else None,
+        _integers(row["piao"], "piao", 3, 0, PIAO_LIMIT) if "piao" in row else None,
+        str(_integer(row["base"], "base", 1, BASE_LIMIT)) if "base" in row else None,
+        str(_integer(row["raise"], "raise", 0, RAISE_LIMIT)) if "raise" in row else None,
+        *deal,
+        _text(row["wall"], "wall") if "wall" in row else None,
+        *proof,
+        events,
+        _times(row["times"], events) if "times" in row else None,
+        *result,
+        _extra(text, private) if private else None,
+    )
+    time_ms = milliseconds(time) if time is not None else None
     source = row.get("_source")
     return Record(
-        site=site,
-        game=_text(row["game"], "game", empty=False),
-        round=_integer(row["round"], "round", 0),
-        prev=_hex(row["prev"], "prev") if "prev" in row else None,
-        time=time,
-        time_ms=time_ms,
-        players=players,
-        dealer=_integer(row["dealer"], "dealer", 0, 2),
-        dice=_integers(row["dice"], "dice", 2, 1, 6) if "dice" in row else None,
-        piao=_integers(row["piao"], "piao", 3, 0, PIAO_LIMIT) if "piao" in row else None,
-        base=_integer(row["base"], "base", 1, BASE_LIMIT) if "base" in row else 1,
-        raise_=_integer(row["raise"], "raise", 0, RAISE_LIMIT) if "raise" in row else None,
-        deal=deal,
-        wall=_text(row["wall"], "wall") if "wall" in row else None,
-        proof=proof,
-        events=events,
-        times=_times(row["times"], events) if "times" in row else None,
-        result=result,
-        extra=_extra(text, private) if private else None,
-        source=source if type(source) is dict else None,
-        **dict(zip(("rules", "options"), context.ruleset(rules, options), strict=True)),
+        fields, players, *context.ruleset(fields.rules, options), time_ms, source if type(source) is dict else None
     )
+
+
+def dumps(value: object) -> str:
+    """Canonical JSON: no spaces, characters as themselves."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def milliseconds(time: str) -> int:
@@ -230,8 +260,9 @@ def _list(value: object, field: str, size: int) -> list[Any]:
     return value
 
 
-def _integers(value: object, field: str, size: int, low: int = -INT64 - 1, high: int = INT64) -> list[int]:
-    return [_integer(one, f"{field}.{at}", low, high) for at, one in enumerate(_list(value, field, size))]
+def _integers(value: object, field: str, size: int, low: int = -INT64 - 1, high: int = INT64) -> str:
+    numbers = [_integer(one, f"{field}.{at}", low, high) for at, one in enumerate(_list(value, field, size))]
+    return ",".join(map(str, numbers))
 
 
 def _hex(value: object, field: str) -> str:
@@ -240,15 +271,13 @@ def _hex(value: object, field: str) -> str:
     return str(value).lower()
 
 
-def _times(value: object, events: str) -> list[int]:
+def _times(value: object, events: str) -> str:
+    tokens = events.count(" ") + 1 if events else 0
     if type(value) is not list:
         raise _wrong_type("times", value, "a list")
-    if value and not (set(map(type, value)) == {int} and min(value) >= 0 and max(value) <= INT32):
-        _integers(value, "times", len(value), 0, INT32)
-    tokens = events.count(" ") + 1 if events else 0
     if len(value) != tokens:
         raise Reject("bad_count", "times", f"{len(value)} times, expected one for each of {tokens} events")
-    return value
+    return _integers(value, "times", tokens, 0, INT32)
 
 
 def _keys(row: dict[str, Any], known: dict[str, bool], path: str) -> dict[str, str]:
@@ -265,7 +294,7 @@ def _keys(row: dict[str, Any], known: dict[str, bool], path: str) -> dict[str, s
     return private
 
 
-def _proof(value: object) -> tuple[tuple[str, str, str, str, str], dict[str, str]]:
+def _proof(value: object) -> tuple[tuple[str, ...], dict[str, str]]:
     if type(value) is not dict:
         raise _wrong_type("proof", value, "an object")
     private = _keys(value, PROOF_KEYS, "proof.")
@@ -277,53 +306,57 @@ def _proof(value: object) -> tuple[tuple[str, str, str, str, str], dict[str, str
     salt = _text(value["salt"], "proof.salt")
     if not salt.isascii():
         raise Reject("bad_value", "proof.salt", "the salt is not ASCII")
-    return (scheme, _hex(value["commit"], "proof.commit"), salt, _text(value["order"], "proof.order"), deal), private
+    return (_hex(value["commit"], "proof.commit"), salt, _text(value["order"], "proof.order"), deal), private
 
 
-def _result(value: object) -> tuple[tuple[Any, ...], dict[str, str]]:
+def _result(value: object) -> tuple[tuple[str | None, ...], dict[str, str]]:
+    """The texts end … fee of Fields, and the paths of private keys."""
     if type(value) is not dict:
         raise _wrong_type("result", value, "an object")
     private = _keys(value, RESULT_KEYS, "result.")
     if _text(value["end"], "result.end") not in ENDS:
         raise Reject("bad_value", "result.end", f"{value['end'][:40]!r}, expected one of {', '.join(ENDS)}")
-    wins = None
-    if "wins" in value:
-        wins, more = parse_wins(value["wins"])
+    points = _integers(value["points"], "result.points", 3)
+    wins = value.get("wins")
+    if "wins" in value and type(wins) is not list:
+        raise _wrong_type("result.wins", wins, "a list")
+    if wins and len(wins) > 2:
+        raise Reject("bad_count", "result.wins", f"{len(wins)} winners, expected at most 2")
+    texts: list[str | None] = []
+    for at, win in enumerate(wins or ()):
+        five, more = _win(win, f"result.wins.{at}")
+        texts += five
         private |= more
     return (
-        ENDS.index(value["end"]),
-        _integers(value["points"], "result.points", 3),
-        wins,
+        value["end"],
+        points,
+        None if wins is None else "",
+        *texts,
+        *[None] * (10 - len(texts)),
         _integers(value["kongs"], "result.kongs", 3) if "kongs" in value else None,
-        _integer(value["fee"], "result.fee", 0) if "fee" in value else None,
+        str(_integer(value["fee"], "result.fee", 0)) if "fee" in value else None,
     ), private
 
 
-def parse_wins(value: object) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """The checked `result.wins`, fans packed and tiles as written, and the paths of its private keys."""
-    if type(value) is not list:
-        raise _wrong_type("result.wins", value, "a list")
-    if len(value) > 2:
-        raise Reject("bad_count", "result.wins", f"{len(value)} winners, expected at most 2")
-    wins, private = [], {}
-    for at, win in enumerate(value):
-        path = f"result.wins.{at}."
-        if type(win) is not dict:
-            raise _wrong_type(path[:-1], win, "an object")
-        private |= _keys(win, WIN_KEYS, path)
-        seat, tile = _integer(win["seat"], path + "seat", 0, 2), _text(win["tile"], path + "tile")
-        if not _TILE.fullmatch(tile):
-            raise Reject("bad_tile", path + "tile", f"{tile[:40]!r} is not a tile")
-        payer = _integer(win["from"], path + "from", 0, 2) if "from" in win else None
-        if payer == seat:
-            raise Reject("bad_value", path + "from", f"seat {seat} cannot pay itself; a self-draw has no 'from'")
-        fans = _fans(win["fans"], path + "fans") if "fans" in win else None
-        multiple = _integer(win["multiple"], path + "multiple", 0) if "multiple" in win else None
-        wins.append({"seat": seat, "from": payer, "tile": tile, "fans": fans, "multiple": multiple})
-    return wins, private
+def _win(win: object, path: str) -> tuple[tuple[str | None, ...], dict[str, str]]:
+    if type(win) is not dict:
+        raise _wrong_type(path, win, "an object")
+    private = _keys(win, WIN_KEYS, path + ".")
+    seat, tile = _integer(win["seat"], path + ".seat", 0, 2), _text(win["tile"], path + ".tile")
+    if not _TILE.fullmatch(tile):
+        raise Reject("bad_tile", path + ".tile", f"{tile[:40]!r} is not a tile")
+    if "from" in win and _integer(win["from"], path + ".from", 0, 2) == seat:
+        raise Reject("bad_value", path + ".from", f"seat {seat} cannot pay itself; a self-draw has no 'from'")
+    return (
+        str(seat),
+        str(win["from"]) if "from" in win else None,
+        tile,
+        _fans(win["fans"], path + ".fans") if "fans" in win else None,
+        str(_integer(win["multiple"], path + ".multiple", 0)) if "multiple" in win else None,
+    ), private
 
 
-def _fans(value: object, field: str) -> int:
+def _fans(value: object, field: str) -> str:
     if type(value) is not list:
         raise _wrong_type(field, value, "a list of fan ids")
     for at, fan in enumerate(value):
@@ -332,9 +365,10 @@ def _fans(value: object, field: str) -> int:
         if value.count(fan) >= 1 << FAN_BITS:
             raise Reject("bad_value", f"{field}.{at}", f"{fan!r} stands {value.count(fan)} times")
     try:
-        return pack_fans(value)
+        pack_fans(value)
     except ValueError as error:
         raise Reject("bad_value", field, str(error)) from None
+    return dumps(value)[1:-1]
 
 
 def _extra(text: str, private: dict[str, str]) -> str:
@@ -353,7 +387,7 @@ def _extra(text: str, private: dict[str, str]) -> str:
                     look(first, f"{here}.{number}.")
 
     look(0, "")
-    return "{" + ",".join(f"{json.dumps(key, ensure_ascii=False)}:{value}" for key, value in found.items()) + "}"
+    return "{" + ",".join(f"{dumps(key)}:{value}" for key, value in found.items()) + "}"
 
 
 def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
@@ -364,17 +398,3 @@ def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
         yield at, end
         rest = re.compile(r"[ \t\r\n]*,[ \t\r\n]*").match(text, end)
         at = rest.end() if rest else len(text)
-
-
-def restored(source: dict[str, Any] | None) -> dict[str, Any]:
-    """The columns that a converted round's "_source" gives back: origins of inferences, event numbers, coverage."""
-    out: dict[str, Any] = {}
-    for name in ("piao_from", "raise_from", "hidden_from"):
-        if source and source.get(name) in ("config", "inferred", "ambiguous"):
-            out[name] = source[name]
-    if source and source.get("coverage") in COVERAGE:
-        out["coverage"] = source["coverage"]
-    numbers = source.get("event_no") if source else None
-    if type(numbers) is list and all(type(number) is int and 0 <= number <= INT32 for number in numbers):
-        out["event_no"] = numbers
-    return out
