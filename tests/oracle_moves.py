@@ -31,16 +31,19 @@ def see(table, tile):
     need(table.seen[tile] <= 4, "fifth_tile")
 
 
+def out_of_turn(table, seat):
+    """The code for an act that this moment doesn't offer: the seat that is to act has left something out."""
+    due = (table.turn + 1) % 3 if table.phase == "discarded" else table.turn
+    return "missing_event" if seat == due else "not_your_turn"
+
+
 def draw(table, seat, tile, replacement):
     if replacement:
-        need(table.phase in ("konged", "added") or seat != table.turn, "wrong_replacement")
-        need(table.phase in ("konged", "added"), "not_your_turn")
-        need(seat == table.turn, "not_your_turn")
+        need(table.phase in ("konged", "added") and seat == table.turn, out_of_turn(table, seat))
         code = "wrong_replacement"
         at_front = table.rules["wall.replacement"] == "front"
     else:
-        need(table.phase == "discarded", "missing_event" if seat == table.turn else "not_your_turn")
-        need(seat == (table.turn + 1) % 3, "not_your_turn")
+        need(table.phase == "discarded" and seat == (table.turn + 1) % 3, out_of_turn(table, seat))
         code = "draw_not_from_wall"
         at_front = True
     need(table.wall_left > 0, code)
@@ -67,23 +70,14 @@ def draw(table, seat, tile, replacement):
 
 def discard(table, seat, tile, drawn):
     rules = table.rules
-    if table.phase in ("konged", "added") and seat == table.turn:
-        void = table.phase == "konged" and table.kongs_void
-        need(void or rules["dead_hand"] == "dead", "missing_event")
-        if table.phase == "added":
-            note_missed(table)
-            finish_added_kong(table)
-        table.dead.add(seat)
-        table.phase = "turn"
-    need(seat == table.turn, "not_your_turn")
-    need(table.phase in ("turn", "punged"), "missing_event")
+    own_turn(table, seat, table.kongs_void)
     need(tile in table.hands[seat], "tile_not_held")
+    if seat in table.revealed and not table.revealing:
+        need(drawn, "changed_after_reveal")
     if drawn:
         need(table.drawn == tile, "wrong_discard")
     else:
         need(not (table.drawn == tile and table.hands[seat].count(tile) == 1), "wrong_discard")
-    if seat in table.revealed and not table.revealing:
-        need(drawn, "changed_after_reveal")
     if rules["wall.last_discard"] == "drawn" and table.wall_left == 0 and table.drawn is not None:
         need(drawn, "must_discard_drawn")
     if table.revealing:
@@ -102,10 +96,11 @@ def discard(table, seat, tile, drawn):
 
 def claim(table, seat, tile, source, count):
     """What a pung (count 2) and an exposed kong (count 3) have in common."""
-    need(table.phase == "discarded" and seat != table.turn, "bad_claim")
+    need(table.phase == "discarded", out_of_turn(table, seat))
+    need(seat != table.turn, "bad_claim")
     need(tile == table.last and source == table.turn, "bad_claim")
     need(seat not in table.declined, "bad_claim")
-    need(table.hands[seat].count(tile) >= count, "tile_not_held")
+    need(table.hands[seat].count(tile) >= count, "bad_claim")
 
 
 def pung(table, seat, tile, source):
@@ -166,23 +161,23 @@ def exposed_kong(table, seat, tile, source):
     table.turn, table.last, table.held, table.declined = seat, None, set(), set()
 
 
-def own_turn(table, seat):
-    need(seat == table.turn, "not_your_turn")
-    if table.phase in ("konged", "added"):
-        need(table.rules["dead_hand"] == "dead" and not table.kongs_void, "missing_event")
+def own_turn(table, seat, without_replacement=False):
+    """Checks that the seat may act in its turn; after a kong it may only where a hand may stay short."""
+    if table.phase in ("konged", "added") and seat == table.turn:
+        need(without_replacement or table.rules["dead_hand"] == "dead", "missing_event")
         if table.phase == "added":
             note_missed(table)
             finish_added_kong(table)
         table.dead.add(seat)
         table.phase = "turn"
-    need(table.phase in ("turn", "punged"), "missing_event")
+    need(seat == table.turn and table.phase in ("turn", "punged"), out_of_turn(table, seat))
 
 
 def concealed_kong(table, seat, tile):
     rules = table.rules
     own_turn(table, seat)
-    need(table.phase == "turn" or rules["kong.after_pung"], "bad_claim")
     need(table.hands[seat].count(tile) == 4, "tile_not_held")
+    need(table.phase == "turn" or rules["kong.after_pung"], "bad_claim")
     void = wall_for_kong(table)
     need(rules["kong.concealed_any_time"] or table.drawn == tile, "kong_too_late")
     if rules["kong.one_held_per_turn"]:
@@ -198,8 +193,8 @@ def concealed_kong(table, seat, tile):
 def added_kong(table, seat, tile):
     rules = table.rules
     own_turn(table, seat)
-    need(any(meld == {"kind": "pung", "tile": tile} for meld in table.melds[seat]), "tile_not_held")
     need(tile in table.hands[seat], "tile_not_held")
+    need({"kind": "pung", "tile": tile} in table.melds[seat], "bad_claim")
     void = wall_for_kong(table)
     if rules["kong.added_only_when_drawn"]:
         need(table.drawn == tile, "kong_too_late")
@@ -234,19 +229,19 @@ def add_kong(table, seat, tile, kind, source, taken, void):
 
 def reveal(table, seat, hidden):
     rules = table.rules
+    mine = seat == table.turn and table.phase in ("turn", "punged")
+    need(mine or rules["reveal.when"] == "any_time", out_of_turn(table, seat))
     need(seat not in table.revealed, "changed_after_reveal")
     need(table.wall_left >= rules["reveal.min_wall"], "reveal_not_allowed")
     need(seat not in table.dead, "dead_hand")
     need(not hidden or rules["reveal.hide_triplets"], "bad_hidden")
     need(list(hidden) == sorted(set(hidden), key=hidden.index), "bad_hidden")
     need(all(table.hands[seat].count(tile) >= 3 for tile in hidden), "bad_hidden")
-    mine = seat == table.turn and table.phase in ("turn", "punged")
     table.hidden[seat] = tuple(hidden)
     if mine:
         need(ready_after_a_discard(table, seat), "not_ready")
         table.revealing = True
     else:
-        need(rules["reveal.when"] == "any_time", "reveal_not_allowed")
         need(not (seat == table.turn and table.phase in ("konged", "added")), "missing_event")
         need(not offered_win(table, seat) and table.locked[seat] is None, "reveal_not_allowed")
         need(waits_now(table, seat), "not_ready")
@@ -257,9 +252,10 @@ def win(table, seat, tile, source):
     rules = table.rules
     if source is None:
         need(not table.wins, "event_after_end")
-        need(seat == table.turn, "not_your_turn")
+        need(seat == table.turn and table.phase in ("turn", "punged"), out_of_turn(table, seat))
         need(table.phase == "turn" and not table.revealing_untouched, "bad_claim")
-        need(tile in table.hands[seat] if table.drawn is None else tile == table.drawn, "bad_claim")
+        need(tile in table.hands[seat], "tile_not_held")
+        need(table.drawn in (None, tile), "bad_claim")
         result = scored(table, seat, "self_draw", tile)
         need(seat not in table.dead, "dead_hand")
         need(result is not None, "not_a_win")
@@ -268,7 +264,7 @@ def win(table, seat, tile, source):
         table.hands[seat].remove(tile)
         table.phase = "won"
         return
-    need(table.phase in ("discarded", "added"), "bad_claim")
+    need(table.phase in ("discarded", "added"), out_of_turn(table, seat))
     need(source == table.turn and seat != table.turn and tile == table.last, "bad_claim")
     need(table.phase == "discarded" or rules["kong.robbable"], "bad_claim")
     need(seat not in table.declined, "bad_claim")
@@ -337,7 +333,7 @@ def apply(table, token):
     tile = rest[:2] or None
     source = int(rest[2]) if verb in "pkw" and len(rest) > 2 else None
     if table.wins:
-        need(verb in "wn", "event_after_end")
+        need(verb in "wn" and table.phase != "won", "event_after_end")
     table.revealing_untouched = table.revealing and not table.redrawn
     if verb in "dr":
         draw(table, seat, tile, verb == "r")

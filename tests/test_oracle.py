@@ -45,7 +45,8 @@ def test_ruleset_files_say_what_the_sheets_say(name):
 
 
 def test_every_ruleset_has_a_second_writing():
-    assert set(ruleset.ids()) == set(DIFFERENCES)
+    sheets = {path.stem for path in (Path(ruleset.__file__).parent / "rulesets").glob("*.toml")}
+    assert sheets & set(ruleset.ids()) == set(DIFFERENCES)
 
 
 def test_scores():
