@@ -246,7 +246,7 @@ def streams(path: str) -> Iterator[Stream]:
     """
     if path == "-":
         stdin = sys.stdin.buffer
-        yield Stream("-", _unpacked(stdin, "-"))
+        yield Stream("-", _unpacked(stdin if hasattr(stdin, "peek") else io.BufferedReader(stdin), "-"))
         return
     try:
         with open(path, "rb") as file:

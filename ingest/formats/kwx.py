@@ -34,7 +34,7 @@ _WIN = (
     rf'(?:,"multiple":({_COUNT}))?\}}'
 )
 _RESULT = (
-    rf'\{{"end":"(win|draw|no_safe_tile|aborted)","points":\[({_INT},{_INT},{_INT})\]'
+    rf'\{{(?:"end":"(win|draw|no_safe_tile|aborted)",)?"points":\[({_INT},{_INT},{_INT})\]'
     rf'(?:,"wins":(\[)(?:{_WIN}(?:,{_WIN})?)?\])?(?:,"kongs":\[({_INT},{_INT},{_INT})\])?(?:,"fee":({_COUNT}))?\}}'
 )
 _PROOF = (

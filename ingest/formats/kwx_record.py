@@ -31,7 +31,7 @@ KEYS = {
     "deal": True, "wall": False, "proof": False, "events": True, "times": False, "result": False,
 }  # fmt: skip
 PROOF_KEYS = dict.fromkeys(("scheme", "commit", "salt", "order", "deal"), True)
-RESULT_KEYS = {"end": True, "points": True, "wins": False, "kongs": False, "fee": False}
+RESULT_KEYS = {"end": False, "points": True, "wins": False, "kongs": False, "fee": False}
 WIN_KEYS = {"seat": True, "from": False, "tile": True, "fans": False, "multiple": False}
 
 _HEX = re.compile(r"[0-9a-fA-F]{64}")
@@ -314,7 +314,7 @@ def _result(value: object) -> tuple[tuple[str | None, ...], dict[str, str]]:
     if type(value) is not dict:
         raise _wrong_type("result", value, "an object")
     private = _keys(value, RESULT_KEYS, "result.")
-    if _text(value["end"], "result.end") not in ENDS:
+    if "end" in value and _text(value["end"], "result.end") not in ENDS:
         raise Reject("bad_value", "result.end", f"{value['end'][:40]!r}, expected one of {', '.join(ENDS)}")
     points = _integers(value["points"], "result.points", 3)
     wins = value.get("wins")
@@ -328,7 +328,7 @@ def _result(value: object) -> tuple[tuple[str | None, ...], dict[str, str]]:
         texts += five
         private |= more
     return (
-        value["end"],
+        value.get("end"),
         points,
         None if wins is None else "",
         *texts,
