@@ -4,6 +4,7 @@ Everything happens in one transaction of the caller's connection.
 """
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import duckdb
 import numpy as np
@@ -19,20 +20,30 @@ GAME_BLIND = ("deal", "wall", "events", "event_no", "times")  # wide columns tha
 
 
 class Fill:
-    """One load: feed it batches, then call `flush`, `games` and `sources`."""
+    """One load: feed it batches, then call `flush`, `games` and `sources`; the connection is its own meanwhile."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
+        self._worker = ThreadPoolExecutor(1)  # inserts one buffer while the next is read and replayed
+        self._inserting: Future[None] | None = None
         self._buffers: dict[str, list[pa.Table]] = {}
         self._new_ids: list[np.ndarray] = []
         self._new_games: list[np.ndarray] = []
         connection.execute("CREATE TEMP TABLE run_rejects AS SELECT * FROM rejects LIMIT 0")
+        # With more threads DuckDB cuts an insert into small pieces that it has to merge later, at thrice the cost.
+        connection.execute("SET threads = 1")
+
+    def __enter__(self) -> "Fill":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._worker.shutdown()
 
     def batch(self, rounds: pa.RecordBatch, rejects: pa.RecordBatch, feed: Callable) -> None:
         """Replays new rounds and inserts what comes out, and the rejects."""
         if rounds.num_rows:
             self._new_ids.append(rounds["round_id"].to_numpy())
-            self._new_games.append(np.unique(rounds["game_key"].to_numpy()))
+            self._new_games.append(rounds["game_key"].to_numpy())
             for name, table in feed(rounds).items():
                 self._insert(name, table)
         self._insert("run_rejects", pa.Table.from_batches([rejects]))
@@ -41,28 +52,36 @@ class Fill:
         if table.num_rows:
             buffer = self._buffers.setdefault(name, [])
             buffer.append(table)
-            if sum(part.num_rows for part in buffer) >= 2 * ROW_GROUP:
+            if sum(part.num_rows for part in buffer) >= ROW_GROUP:
                 self._flush(name, ROW_GROUP)
 
     def _flush(self, name: str, multiple: int = 1) -> None:
         """Inserts the buffered rows, as many as make whole multiples."""
         table = pa.concat_tables(self._buffers.pop(name))
         rows = table.num_rows // multiple * multiple
-        schema.insert(self._connection, name, table[:rows], ", verdict AS own_verdict" if name == "rounds" else "")
+        more = ", verdict AS own_verdict" if name == "rounds" else ""
+        self._wait()
+        self._inserting = self._worker.submit(schema.insert, self._connection, name, table[:rows], more)
         if rows < table.num_rows:
             self._buffers[name] = [table[rows:]]
+
+    def _wait(self) -> None:
+        if self._inserting is not None:
+            self._inserting.result()
 
     def flush(self) -> None:
         """Inserts all that is still buffered; after the last batch."""
         for name in list(self._buffers):
             self._flush(name)
+        self._wait()
+        self._connection.execute("RESET threads")
 
     def games(self, check_games: Callable[[pa.Table], pa.Table]) -> None:
         """Replaces the game-level problems of every game that has new rounds, and sets final verdicts."""
         if not self._new_games:
             return
         connection, run = self._connection, self._connection.execute
-        connection.register("new_games", pa.table({"game_key": np.unique(np.concatenate(self._new_games))}))
+        connection.register("new_games", pa.table({"game_key": pa.chunked_array(self._new_games, pa.uint64())}))
         run(
             f"CREATE TEMP TABLE game_parts AS SELECT game_key, sum(count(*)) OVER (ORDER BY game_key) // {GAME_ROUNDS} "
             "AS part FROM rounds SEMI JOIN new_games USING (game_key) GROUP BY game_key"

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from analytics import schema
 from analytics.fill import Fill
 
-MEMORY = "1GB"  # DuckDB's share during a load; beyond it spills to a folder beside the file
+MEMORY = "512MB"  # DuckDB's share during a load; beyond it spills to a folder beside the file
 
 
 class WarehouseError(Exception):
@@ -127,20 +127,21 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
     before = None if empty else schema.digest(connection)
     known = schema.arrow(connection, "SELECT round_id, content FROM rounds ORDER BY round_id")
     reader.know(known["round_id"].to_numpy(), known["content"].to_numpy())
-    fill = Fill(connection)
-    for batch in reader:
-        fill.batch(batch.rounds, batch.rejects, replayer.feed)
-        if progress is not None:
-            progress(batch.rounds.num_rows)
-    fill.flush()
-    fill.games(check_games)
-    sources = reader.sources()
-    fill.sources(sources)
-    schema.create_views(connection)
-    connection.execute("COMMIT")
+    with Fill(connection) as fill:
+        for batch in reader:
+            fill.batch(batch.rounds, batch.rejects, replayer.feed)
+            if progress is not None:
+                progress(batch.rounds.num_rows)
+        fill.flush()
+        fill.games(check_games)
+        sources = reader.sources()
+        fill.sources(sources)
+        schema.create_views(connection)
+        connection.execute("COMMIT")
+        verdicts = fill.verdicts()
     after = schema.digest(connection)
     counts = {name: pc.sum(sources[name]).as_py() or 0 for name in ("records", "rounds", "repeats", "rejects")}
-    summary = Summary(**counts, **fill.verdicts(), digest=after, changed=after != before)
+    summary = Summary(**counts, **verdicts, digest=after, changed=after != before)
     connection.execute("CHECKPOINT")
     return summary
 
