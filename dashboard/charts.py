@@ -14,8 +14,11 @@ VERDICTS = {
 BAR = 26  # pixels a horizontal bar takes
 
 
+AXIS = 52  # pixels an axis with its title takes: Streamlit fits both into the height
+
+
 def _height(frame: pl.DataFrame) -> int:
-    return max(60, BAR * frame.height)
+    return BAR * max(frame.height, 2) + AXIS
 
 
 def _labels(chart: alt.Chart, field: str) -> alt.Chart:
@@ -23,21 +26,25 @@ def _labels(chart: alt.Chart, field: str) -> alt.Chart:
 
 
 def stacked(frame: pl.DataFrame) -> alt.LayerChart:
-    """One bar of the whole: columns order, code, label, n, share (0-1), text."""
-    order = alt.Order("order:Q")
-    scale = alt.Scale(domain=frame["label"].to_list(), range=[VERDICTS[code] for code in frame["code"]])
-    base = alt.Chart(frame).encode(
-        x=alt.X("n:Q", stack="normalize", axis=alt.Axis(format="%", title=None)), order=order
-    )
-    bars = base.mark_bar(height=44, stroke="white", strokeWidth=1).encode(
-        color=alt.Color("label:N", scale=scale, legend=alt.Legend(orient="bottom", title=None, columns=6)),
+    """One bar of the whole: columns code, label, legend, glyph (told apart by it too), n, share, start, end (0-1)."""
+    scale = alt.Scale(domain=frame["legend"].to_list(), range=[VERDICTS[code] for code in frame["code"]])
+    x = alt.X("start:Q", axis=alt.Axis(format="%", title=None, tickCount=5), scale=alt.Scale(domain=[0, 1], nice=False))
+    base = alt.Chart(frame)
+    bars = base.mark_bar(height=44).encode(
+        x=x,
+        x2="end:Q",
+        color=alt.Color(
+            "legend:N", scale=scale, legend=alt.Legend(orient="bottom", title=None, columns=6, labelLimit=300)
+        ),
         tooltip=[
             alt.Tooltip("label:N", title=" "),
             alt.Tooltip("n:Q", format=","),
             alt.Tooltip("share:Q", format=".2%"),
         ],
     )
-    return alt.layer(bars).properties(height=70)
+    glyphs = base.transform_filter("datum.share > 0.012").transform_calculate(middle="(datum.start + datum.end) / 2")
+    text = glyphs.mark_text(fontSize=15, fontWeight="bold", color="white").encode(x="middle:Q", text="glyph:N")
+    return alt.layer(bars, text).properties(height=130)
 
 
 def bars(frame: pl.DataFrame, title: str, colour: str = GAIN) -> alt.LayerChart:
@@ -70,7 +77,7 @@ def intervals(frame: pl.DataFrame, roles: list[str]) -> alt.LayerChart:
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, title=None),
         yOffset=alt.YOffset("role:N", sort=roles),
-        color=alt.Color("role:N", sort=roles, scale=alt.Scale(domain=roles, range=["#6d4bb5", "#7b8494"]), title=None,
+        color=alt.Color("role:N", sort=roles, scale=alt.Scale(domain=roles, range=["#a8842c", PLAIN]), title=None,
                         legend=alt.Legend(orient="bottom")),
     )  # fmt: skip
     axis = alt.Axis(format="%", title=None, tickCount=5)
@@ -82,27 +89,27 @@ def intervals(frame: pl.DataFrame, roles: list[str]) -> alt.LayerChart:
         tooltip=["label:N", "role:N", *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("rate", "low", "high")),
                  alt.Tooltip("n:Q", format=",")],
     )  # fmt: skip
-    return alt.layer(lines, points).properties(height=44 * frame["label"].n_unique() + 40)
+    return alt.layer(lines, points).properties(height=44 * frame["label"].n_unique() + 80)
 
 
 def days(frame: pl.DataFrame, moved: str, mispaid: str) -> alt.LayerChart:
     """Points by day, the mispaid part in front in orange: columns day, moved, mispaid, rounds."""
-    width = {"size": 22} if frame.height <= 20 else {}
-    x = alt.X(
-        "utcyearmonthdate(day):T",
-        title=None,
-        axis=alt.Axis(format="%m-%d", tickCount=min(frame.height, 10), labelAngle=0),
-    )
+    if frame.height <= 31:
+        x = alt.X("utcyearmonthdate(day):O", title=None, axis=alt.Axis(format="%m-%d", labelAngle=0, labelOverlap=True))
+        bar = {"size": 22}
+    else:
+        x = alt.X("utcyearmonthdate(day):T", title=None, axis=alt.Axis(format="%Y-%m-%d", tickCount=8, labelAngle=0))
+        bar = {}
     long = frame.unpivot(["moved", "mispaid"], index=["day", "rounds"], variable_name="what", value_name="points")
     long = long.with_columns(pl.col("what").replace({"moved": moved, "mispaid": mispaid}))
-    chart = alt.Chart(long).mark_bar(**width).encode(
+    chart = alt.Chart(long).mark_bar(**bar).encode(
         x=x,
         y=alt.Y("points:Q", stack=None, title=None, axis=alt.Axis(format="~s", tickCount=5)),
         color=alt.Color("what:N", scale=alt.Scale(domain=[moved, mispaid], range=[GAIN, LOSS]), title=None,
                         legend=alt.Legend(orient="bottom")),
         tooltip=[alt.Tooltip("day:T", format="%Y-%m-%d"), "what:N", alt.Tooltip("points:Q", format=","), "rounds:Q"],
     )  # fmt: skip
-    return alt.layer(chart).properties(height=230)
+    return alt.layer(chart).properties(height=290)
 
 
 def waterfall(frame: pl.DataFrame, low: int, high: int) -> alt.LayerChart:
@@ -112,7 +119,7 @@ def waterfall(frame: pl.DataFrame, low: int, high: int) -> alt.LayerChart:
     """
     base = alt.Chart(frame).transform_calculate(
         right="max(datum.start, datum.end)",
-        colour="datum.kind == 'total' || datum.kind == 'recorded' ? 'total' : datum.end < datum.start ? 'loss' : 'gain'",
+        colour="indexof(['total', 'recorded'], datum.kind) >= 0 ? 'total' : datum.end < datum.start ? 'loss' : 'gain'",
     )
     y = alt.Y("label:N", sort=alt.SortField("order"), title=None, axis=alt.Axis(labelLimit=150))
     span = max(high - low, 1)
@@ -132,4 +139,4 @@ def waterfall(frame: pl.DataFrame, low: int, high: int) -> alt.LayerChart:
         y=y, x=alt.X("right:Q", scale=scale), text="text:N"
     )
     zero = alt.Chart(pl.DataFrame({"x": [0]})).mark_rule(color=PLAIN, opacity=0.6).encode(x=alt.X("x:Q", scale=scale))
-    return alt.layer(zero, drawn, differs, text).properties(height=30 * frame.height + 20)
+    return alt.layer(zero, drawn, differs, text).properties(height=28 * frame.height + 34)

@@ -152,7 +152,8 @@ def ends(ruleset: str | None) -> pl.DataFrame:
     """How rounds end: end (a win by its kind, rounds counted once), rounds, share, n; most frequent first."""
     return select(
         """
-        SELECT how AS "end", count(*) AS rounds, sum(count(*)) OVER ()::BIGINT AS n, count(*) / sum(count(*)) OVER () AS share
+        SELECT how AS "end", count(*) AS rounds, sum(count(*)) OVER ()::BIGINT AS n,
+            count(*) / sum(count(*)) OVER () AS share
         FROM (
             SELECT coalesce(CASE WHEN r."end" = 'win' THEN w."by" END, r."end", 'unknown') AS how
             FROM rounds AS r LEFT JOIN wins AS w ON w.round_id = r.round_id AND w.win_no = 0
@@ -185,12 +186,15 @@ def days(ruleset: str | None) -> pl.DataFrame:
     """Per UTC day with a time: rounds, points that changed hands (recomputed), points mispaid."""
     return select(
         """
-        SELECT r.day, count(*) AS rounds, coalesce(sum(s.moved), 0)::BIGINT AS moved, coalesce(sum(r.mispaid), 0)::BIGINT AS mispaid
+        SELECT r.day, count(*) AS rounds, coalesce(sum(s.moved), 0)::BIGINT AS moved,
+            coalesce(sum(r.mispaid), 0)::BIGINT AS mispaid
         FROM (
             SELECT round_id, mispaid, CAST(make_timestamp(time_ms * 1000) AS DATE) AS day
             FROM rounds WHERE time_ms IS NOT NULL AND coalesce(ruleset = ?, true)
         ) AS r
-        LEFT JOIN (SELECT round_id, sum(points) AS moved FROM seats WHERE points > 0 GROUP BY round_id) AS s USING (round_id)
+        LEFT JOIN (
+            SELECT round_id, sum(points) AS moved FROM seats WHERE points > 0 GROUP BY round_id
+        ) AS s USING (round_id)
         GROUP BY r.day ORDER BY r.day
         """,
         ruleset,
@@ -198,8 +202,17 @@ def days(ruleset: str | None) -> pl.DataFrame:
 
 
 def largest_wins(ruleset: str | None, count: int) -> pl.DataFrame:
-    """The first `count` rows of view `largest_wins`."""
-    return select("SELECT * FROM largest_wins WHERE coalesce(ruleset = ?, true) LIMIT ?", ruleset, count)
+    """The first `count` rows of view `largest_wins`, with deal and events of their rounds."""
+    return select(
+        """
+        SELECT w.*, r.deal, r.events
+        FROM (SELECT * FROM largest_wins WHERE coalesce(ruleset = ?, true) LIMIT ?) AS w
+        JOIN rounds AS r USING (round_id)
+        ORDER BY w.points DESC NULLS LAST, w.multiple DESC NULLS LAST, round_id, win_no
+        """,
+        ruleset,
+        count,
+    )
 
 
 # Rounds
@@ -232,7 +245,8 @@ def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataF
     return select(
         f"""
         WITH page AS MATERIALIZED (
-            SELECT {_ID} AS id, row_number() OVER () AS place, round_id, time_ms, ruleset, suits, dealer, "end", verdict, mispaid
+            SELECT {_ID} AS id, row_number() OVER () AS place, round_id, time_ms, ruleset, suits, "end", verdict, deal,
+                events
             FROM (SELECT * FROM rounds AS r WHERE {where} ORDER BY {SORTS[chosen.sort]} LIMIT ? OFFSET ?) AS r
         )
         SELECT page.*, s.players, s.points, w.wins, p.codes
@@ -243,7 +257,7 @@ def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataF
         ) AS s USING (round_id)
         LEFT JOIN (
             SELECT round_id, list(
-                {{'seat': wins.seat, 'tile': wins.tile, 'multiple': wins.multiple, 'fans': fans, 'hand': hand, 'from_seat': from_seat}}
+                {{'seat': wins.seat, 'tile': wins.tile, 'multiple': wins.multiple, 'fans': fans, 'hand': hand}}
                 ORDER BY win_no) AS wins
             FROM wins JOIN seats USING (round_id, seat) WHERE round_id IN (SELECT round_id FROM page) GROUP BY round_id
         ) AS w USING (round_id)
@@ -276,7 +290,8 @@ def neighbours(game_key: int, number: int) -> tuple[str | None, str | None]:
     found: list[str | None] = []
     for sign, order in (("<", "DESC"), (">", "ASC")):
         rows = select(
-            f"SELECT {_ID} AS id FROM rounds AS r WHERE game_key = ? AND round {sign} ? ORDER BY round {order}, round_id LIMIT 1",
+            f"SELECT {_ID} AS id FROM rounds AS r WHERE game_key = ? AND round {sign} ? "
+            f"ORDER BY round {order}, round_id LIMIT 1",
             game_key,
             number,
         )
@@ -294,7 +309,8 @@ def payout_counts() -> dict[str, Any]:
         SELECT count(mispaid) AS compared, count(*) FILTER (mispaid > 0) AS mispaid_rounds,
             coalesce(sum(mispaid), 0)::BIGINT AS mispaid,
             (SELECT count(DISTINCT round_id) FROM problems WHERE kind = 'mismatch') AS mismatch_rounds,
-            (SELECT count(DISTINCT round_id) FROM problems WHERE kind = 'mismatch' AND len(explained_by) > 0) AS explained
+            (SELECT count(DISTINCT round_id) FROM problems
+                WHERE kind = 'mismatch' AND len(explained_by) > 0) AS explained
         FROM rounds
         """
     ).row(0, named=True)
@@ -306,7 +322,7 @@ def count_mispaid() -> int:
 
 
 def list_mispaid(offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
-    """Mispaid seats, largest difference first: id, facts, recorded, recomputed, difference, codes, explained_by, event."""
+    """Mispaid seats, largest difference first: id, facts, points both ways, codes, explained_by, event."""
     return select(
         f"""
         WITH page AS MATERIALIZED (
@@ -329,11 +345,11 @@ def list_mispaid(offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
 
 
 def mispaid_by(what: str) -> pl.DataFrame:
-    """Mispaid rounds grouped: "code", "site", "build" (ruleset and digest), "change"; label, rounds, mispaid; largest first."""
+    """Mispaid rounds by "code", "site", "build" (ruleset and digest) or "change": label, rounds, mispaid; most first."""
     sources = {
         "code": "SELECT DISTINCT p.code AS label, round_id FROM problems AS p WHERE kind = 'mismatch'",
         "site": "SELECT coalesce(site, '') AS label, round_id FROM rounds WHERE mispaid > 0",
-        "build": "SELECT ruleset || ' · ' || coalesce(ruleset_digest, '') AS label, round_id FROM rounds WHERE mispaid > 0",
+        "build": "SELECT concat_ws(' · ', ruleset, ruleset_digest) AS label, round_id FROM rounds WHERE mispaid > 0",
         "change": "SELECT DISTINCT unnest(explained_by) AS label, round_id FROM problems WHERE kind = 'mismatch'",
     }
     return select(
@@ -345,7 +361,7 @@ def mispaid_by(what: str) -> pl.DataFrame:
 
 
 def mispaid_accounts(limit: int) -> pl.DataFrame:
-    """Accounts by points got too much (+) or too little (−): player, site, rounds mispaid, difference, n rounds in all."""
+    """Accounts by points got too much (+) or too little (−): player, site, rounds mispaid, difference, n rounds."""
     return select(
         """
         SELECT s.player, r.site, count(*) FILTER (s.recorded_points <> s.points) AS rounds,
@@ -407,7 +423,8 @@ def problems_by_code() -> pl.DataFrame:
     """kind, code, problems, rounds, explained; most rounds first."""
     return select(
         """
-        SELECT kind, code, sum(problems)::BIGINT AS problems, sum(rounds)::BIGINT AS rounds, sum(explained)::BIGINT AS explained
+        SELECT kind, code, sum(problems)::BIGINT AS problems, sum(rounds)::BIGINT AS rounds,
+            sum(explained)::BIGINT AS explained
         FROM problems_by_code GROUP BY kind, code ORDER BY kind DESC, rounds DESC, code
         """
     )

@@ -36,6 +36,18 @@ def frames(row: Mapping[str, Any], replacement: str) -> list[dict[str, Any]]:
     return _Table(row, replacement).play(row["events"] or [], row["event_no"])
 
 
+def melds(row: Mapping[str, Any]) -> list[list[list[str]]]:
+    """The melds each seat has on the table at the end, as lists of tile names; concealed kongs show two backs."""
+    table = _Table(row, "back")
+    for event in row["events"] or []:
+        table.apply(int(event))
+    return [[_drawn(meld["kind"], table.names[meld["tile"]]) for meld in melds] for melds in table.melds]
+
+
+def _drawn(kind: str, name: str) -> list[str]:
+    return ["back", name, name, "back"] if kind == "concealed" else [name] * (3 if kind == "pung" else 4)
+
+
 class _Table:
     def __init__(self, row: Mapping[str, Any], replacement: str) -> None:
         self.names = NAMES[row["suits"] or "ps"]

@@ -13,7 +13,7 @@ import altair as alt
 import polars as pl
 import streamlit as st
 
-from dashboard import data, i18n
+from dashboard import data, frames, i18n
 from ingest.tiles import NAMES
 from replay import ruleset
 from replay.rulefile import BASE, RulesetError
@@ -53,9 +53,9 @@ def word(group: str, code: str | None) -> str:
 
 
 def fan(code: str) -> str:
-    """The name of a fan."""
-    key = BASE.get(f"fan.{code}")
-    return getattr(key, lang()) if key else code
+    """The short name of a fan; the rules' own where the dashboard has none."""
+    short = word("fan", code)
+    return getattr(BASE[f"fan.{code}"], lang()) if short == code and f"fan.{code}" in BASE else short
 
 
 def rules_name(id: str) -> str:
@@ -83,6 +83,19 @@ def tile_names(kinds: Iterable[int] | None, suits: str | None) -> list[str]:
     return [names[kind] for kind in kinds or b"" if kind < len(names)]
 
 
+def winning_hands(row: Mapping[str, Any], wins: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The hands of a round's wins for a listing: concealed tiles, melds, and the winning tile apart."""
+    melds = frames.melds(row)
+    out = []
+    for win in wins:
+        held, tile = list(win["hand"] or b""), win["tile"]
+        if len(held) % 3 == 2 and tile in held:
+            held.remove(tile)
+        groups = [tile_names(held, row["suits"]), *melds[win["seat"]], tile_names([tile], row["suits"])]
+        out.append({"seat": win["seat"], "tiles": [group for group in groups if group]})
+    return out
+
+
 def percent(share: float | None) -> str:
     """A share 0-1 as text; one that is not quite all or nothing never reads as all or nothing."""
     if share is None:
@@ -99,9 +112,17 @@ def when(time_ms: int | None) -> str:
     return f"{datetime.fromtimestamp(time_ms / 1000, UTC):%Y-%m-%d %H:%M}"
 
 
-def line(text: str, style: str = "", tag: str = "p") -> None:
+def line(text: str, style: str = "", tag: str = "div") -> None:
     """One line of text, log text included, as text and not as markup, its direction kept to itself."""
-    st.html(f'<{tag} style="margin:0;overflow-wrap:anywhere;{style}"><bdi>{html.escape(text)}</bdi></{tag}>')
+    lines((text, style), tag=tag)
+
+
+def lines(*each: tuple[str, str], tag: str = "div") -> None:
+    """Lines of (text, CSS style) under one another; as `line`."""
+    st.html("".join(
+        f'<{tag} style="margin:0;padding:0;overflow-wrap:anywhere;{style}"><bdi>{html.escape(text)}</bdi></{tag}>'
+        for text, style in each
+    ))  # fmt: skip
 
 
 def address(page: str, **parameters: Any) -> str:
@@ -111,9 +132,9 @@ def address(page: str, **parameters: Any) -> str:
 
 
 def link(page: str, label: str, **parameters: Any) -> None:
-    """A link to another view of the app; the label is our own text."""
+    """A link to another view of the app; the label is our own text, never a log's."""
     given = {name: str(value) for name, value in parameters.items() if value is not None}
-    st.page_link(f"pages/{page}.py", label=label, query_params={"lang": lang(), **given})
+    st.page_link(f"pages/{page}.py", label=f"→ {label}", query_params={"lang": lang(), **given})
 
 
 def go(page: str, **parameters: Any) -> None:
@@ -148,7 +169,7 @@ def ready(empty_is_fine: bool = False) -> data.State | None:
 def picture(chart: alt.TopLevelMixin, frame: pl.DataFrame, description: str, headings: Mapping[str, str]) -> None:
     """A chart with its description for screen readers and, folded, its numbers as a table."""
     st.altair_chart(chart, alt=description)
-    with st.expander(t("app.data_table")):
+    with st.popover(t("app.data_table"), type="tertiary", icon=":material/table_rows:"):
         table = frame.select(list(headings)).rename(dict(headings))
         st.dataframe(table, hide_index=True, alt=description)
 

@@ -43,7 +43,9 @@ const draw = {
   number: (value) => (value === null ? "–" : value.toLocaleString("en")),
   points: (value) => el("span", tone(value), signed(value)),
   seat: (value) => badge(value),
-  mark: (value) => el("span", `mark ${value.kind}`, value.label),
+  place: (value) => el("span", "place", el("bdi", "", value.label)),
+  mark: (value) =>
+    el("div", "chips", el("span", `mark ${value.kind}`, value.label), ...(value.chips ?? []).map((chip) => el("span", `chip ${value.kind}`, chip))),
   chips: (value) => el("div", "chips", ...value.map((chip) => el("span", `chip ${chip.kind ?? ""}`, chip.label))),
   seats: (value) =>
     el("div", "seats", ...value.map((who) => {
@@ -63,11 +65,11 @@ function build(host, data, open) {
     return cell;
   }));
   const body = el("tbody", "", ...data.rows.map((row) => {
-    const line = el("tr", row.id === data.selected ? "selected" : "");
+    const line = el("tr", row.id !== null && row.id === data.selected ? "selected" : "");
     data.columns.forEach((column, i) => {
       const value = row.cells[i];
       const content = value === null || value === undefined ? "" : draw[column.kind](value, data.labels);
-      const cell = el("td", column.kind === "number" || column.kind === "points" ? "num" : column.kind);
+      const cell = el("td", column.kind === "number" || column.kind === "points" ? "num" : `c-${column.kind}`);
       if (i === 0 && row.id !== null) {
         const link = el("a", "", content);
         link.href = row.href ?? "#";
@@ -78,6 +80,7 @@ function build(host, data, open) {
           open(row.id);
         });
         cell.append(link);
+        if (value.more) cell.append(el("div", "more", el("bdi", "", value.more)));
       } else cell.append(content);
       line.append(cell);
     });

@@ -3,7 +3,7 @@
 import polars as pl
 import streamlit as st
 
-from dashboard import charts, data, screen
+from dashboard import charts, data, filters, screen
 from dashboard.listing import listing
 from dashboard.screen import percent, picture, spoken, t, word
 
@@ -58,18 +58,17 @@ def rejects() -> None:
     headings = {"code": t("column.code"), "label": t("column.message"), "rejects": t("column.rejects")}
     picture(charts.bars(frame, t("column.rejects"), charts.LOSS), frame, t("data.rejects_alt", parts=parts), headings)
     st.markdown(f"**{t('data.reject_list')}**")
-    code = st.selectbox(
-        t("data.code"), frame["code"].to_list(), index=None, placeholder=t("app.all"), key="reject", width=320,
-        format_func=lambda code: word("reject", code), bind="query-params", on_change=lambda: st.query_params.pop("rejects", None),
-    )  # fmt: skip
+    codes, where = frame["code"].to_list(), st.columns(3)[0]
+    code = filters.pick(where, t("data.code"), "reject", codes, lambda code: word("reject", code), "rejects")
     offset = screen.pager("rejects", data.count_rejects(code), data.PAGE_ROWS)
     rows = []
     for row in data.list_rejects(code, offset).iter_rows(named=True):
         id = f"{row['record']} {row['sha256'] or ''} {row['source']}"
         cells = [
             f"{row['source']}:{row['line']}" if row["line"] is not None else f"{row['source']} #{row['record']}",
-            [{"label": word("reject", row["code"]), "kind": "violation"}], row["field"] or "", row["message"] or "", row["head"] or "",
-        ]  # fmt: skip
+            [{"label": word("reject", row["code"]), "kind": "violation"}],
+            *(row[name] or "" for name in ("field", "message", "head")),
+        ]
         rows.append((id, screen.address("data", record=id), cells))
     kinds, names = ("text", "chips", "code", "text", "code"), ("source", "code", "field", "message", "raw")
     columns = [(kind, t(f"column.{name}")) for kind, name in zip(kinds, names, strict=True)]
@@ -106,8 +105,8 @@ def problems() -> None:
         return
     rows = []
     for row in frame.iter_rows(named=True):
-        cells = [word("code", row["code"]), row["code"], [{"label": word("verdict", row["kind"]), "kind": row["kind"]}], row["problems"],
-                 row["rounds"], row["explained"]]  # fmt: skip
+        kind = [{"label": word("verdict", row["kind"]), "kind": row["kind"]}]
+        cells = [word("code", row["code"]), row["code"], kind, row["problems"], row["rounds"], row["explained"]]
         rows.append((row["code"], screen.address("rounds", code=row["code"]), cells))
     kinds = ("text", "code", "chips", "number", "number", "number")
     names = ("message", "code", "kind", "count", "rounds", "explained")

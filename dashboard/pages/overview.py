@@ -3,9 +3,11 @@
 import polars as pl
 import streamlit as st
 
-from dashboard import charts, data, screen
+from dashboard import charts, data, filters, screen
 from dashboard.listing import listing
 from dashboard.screen import percent, picture, spoken, t, word
+
+GLYPHS = {"clean": "✓", "unpaid": "–", "mismatch": "≠", "violation": "!", "repeats": "=", "rejects": "✕"}
 
 
 def health(counts: dict) -> None:
@@ -21,7 +23,7 @@ def health(counts: dict) -> None:
         ("rejects", f"{counts['rejects']:,}", t("overview.of_records", n=records), None),
     ]
     for column, (name, value, note, chosen) in zip(st.columns(len(cells)), cells, strict=True):
-        with column:
+        with column, st.container(gap=None):
             st.metric(t(f"overview.{name}"), value)
             st.caption(note or t("overview.of_records", n=records))
             if chosen is None:
@@ -33,7 +35,13 @@ def health(counts: dict) -> None:
     stages = ("clean", "unpaid", "mismatch", "violation", "repeats", "rejects")
     rows = [(i, code, word("verdict", code), counts[code]) for i, code in enumerate(stages) if counts[code]]
     frame = pl.DataFrame(rows, schema=["order", "code", "label", "n"], orient="row")
-    frame = frame.with_columns(share=pl.col("n") / pl.col("n").sum())
+    frame = frame.with_columns(share=pl.col("n") / pl.col("n").sum(), end=pl.col("n").cum_sum() / pl.col("n").sum())
+    frame = frame.with_columns(
+        start=pl.col("end") - pl.col("share"),
+        glyph=pl.Series([GLYPHS[code] for code in frame["code"]]),
+        legend=pl.Series([f"{GLYPHS[code]} {label} {n:,} · {percent(share)}"
+                          for code, label, n, share in frame.select("code", "label", "n", "share").iter_rows()]),
+    )  # fmt: skip
     st.subheader(t("overview.health"))
     parts = spoken([(label, f"{n:,}") for label, n in frame.select("label", "n").iter_rows()])
     picture(
@@ -73,8 +81,8 @@ def dealer(ruleset: str | None) -> None:
     parts = spoken(
         [(f"{label}, {role}", percent(rate)) for label, role, rate in frame.select("label", "role", "rate").iter_rows()]
     )
-    headings = {"label": t("column.statistic"), "role": t("column.role"), "rate": t("column.share"), "low": t("column.low"),
-                "high": t("column.high"), "n": t("column.n")}  # fmt: skip
+    named = {"label": "statistic", "role": "role", "rate": "share", "low": "low", "high": "high", "n": "n"}
+    headings = {column: t(f"column.{name}") for column, name in named.items()}
     roles = [word("role", "dealer"), word("role", "other")]
     picture(charts.intervals(frame, roles), frame, t("overview.dealer_alt", parts=parts), headings)
     counts = dict(frame.group_by("role").agg(pl.col("n").max()).iter_rows())
@@ -107,19 +115,17 @@ def wins(ruleset: str | None) -> None:
         return
     rows = []
     for win in frame.iter_rows(named=True):
-        tiles = [screen.tile_names(win["hand"], win["suits"]), screen.tile_names([win["tile"]], win["suits"])]
-        cells = [
-            win["id"], [{"seat": win["seat"], "tiles": tiles}], [{"label": screen.fan(fan)} for fan in win["fans"] or []],
-            win["multiple"], win["points"], win["player"], screen.rules_name(win["ruleset"]),
-        ]  # fmt: skip
+        where = {"label": win["id"], "more": f"{screen.rules_name(win['ruleset'])} · {screen.when(win['time_ms'])}"}
+        fans = [{"label": screen.fan(fan)} for fan in win["fans"] or []]
+        who = [{"seat": win["seat"], "name": win["player"] or "", "points": win["points"]}]
+        cells = [where, screen.winning_hands(win, [win]), fans, win["multiple"], who]
         rows.append(
             (f"{win['id']} {win['event']}", screen.address("rounds", round=win["id"], event=win["event"]), cells)
         )
-    kinds = ["text", "hands", "chips", "number", "points", "text", "text"]
-    labels = [t(f"column.{name}") for name in ("round", "hand", "fans", "multiple", "points", "player", "ruleset")]
-    opened = listing(
-        "wins", list(zip(kinds, labels, strict=True)), rows, caption=t("overview.wins"), labels=screen.tile_labels()
-    )
+    kinds = ("place", "hands", "chips", "number", "seats")
+    names = ("round", "hand", "fans", "multiple", "player")
+    columns = [(kind, t(f"column.{name}")) for kind, name in zip(kinds, names, strict=True)]
+    opened = listing("wins", columns, rows, caption=t("overview.wins"), labels=screen.tile_labels())
     if opened:
         id, event = opened.rsplit(" ", 1)
         screen.go("rounds", round=id, event=event)
@@ -139,10 +145,8 @@ def page() -> None:
     rulesets = data.rulesets()
     ruleset = None
     if len(rulesets) > 1:
-        ruleset = st.selectbox(
-            t("overview.ruleset"), rulesets, index=None, placeholder=t("app.all"), format_func=screen.rules_name,
-            key="ruleset", bind="query-params", width=320,
-        )  # fmt: skip
+        where = st.columns(3)[0]
+        ruleset = filters.pick(where, t("overview.ruleset"), "ruleset", rulesets, screen.rules_name)
     left, right = st.columns(2, gap="large")
     with left:
         ends(ruleset)

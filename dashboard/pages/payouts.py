@@ -22,29 +22,29 @@ def numbers(counts: dict) -> None:
          t("payouts.of_wrong", n=counts["mismatch_rounds"])),
     ]  # fmt: skip
     for column, (name, value, note) in zip(st.columns(4), cells, strict=True):
-        column.metric(t(f"payouts.{name}"), value)
-        if note:
-            column.caption(note)
+        with column, st.container(gap=None):
+            st.metric(t(f"payouts.{name}"), value)
+            if note:
+                st.caption(note)
 
 
 def steps(seat: dict, ledger: list[dict]) -> pl.DataFrame:
     """The waterfall of one seat: its ledger by cause, the recomputed and the recorded total, the difference."""
-    net: dict[str, int] = {}
+    net = dict.fromkeys((row["cause"] for row in ledger), 0)  # the same lines for every seat
     for row in ledger:
         for side, sign in (("from_seat", -1), ("to_seat", 1)):
             if row[side] == seat["seat"]:
-                net[row["cause"]] = net.get(row["cause"], 0) + sign * row["points"]
+                net[row["cause"]] += sign * row["points"]
     rows, at = [], 0
     for cause, points in net.items():
         rows.append((word("cause", cause), at, at + points, "line", f"{points:+,}"))
         at += points
-    rows.append((t("payouts.recomputed"), 0, seat["points"], "total", f"{seat['points']:+,}"))
-    if (recorded := seat["recorded_points"]) is not None:
+    total, recorded = seat["points"] or 0, seat["recorded_points"]
+    rows.append((t("payouts.recomputed"), 0, total, "total", f"{total:+,}"))
+    if recorded is not None:
+        mark, kind = ("=", "line") if recorded == total else ("≠", "differs")
         rows.append((t("payouts.recorded"), 0, recorded, "recorded", f"{recorded:+,}"))
-        if recorded != seat["points"]:
-            rows.append(
-                (t("payouts.difference"), seat["points"], recorded, "differs", f"≠ {recorded - seat['points']:+,}")
-            )
+        rows.append((t("payouts.difference"), total, recorded, kind, f"{mark} {recorded - total:+,}"))
     frame = pl.DataFrame(rows, schema=["label", "start", "end", "kind", "text"], orient="row")
     return frame.with_row_index("order")
 
@@ -81,9 +81,7 @@ def hero(id: str) -> None:
             screen.line(f"≠ {word('code', problem['code'])}: {problem['message'] or ''}")
         event = next((problem["event"] for problem in found if problem["event"] is not None), None)
         last = (row["event_no"] or range(row["events_count"] or 0))[-1:] if row["events_count"] else []
-        screen.link(
-            "rounds", "→ " + t("payouts.open"), round=id, event=event if event is not None else next(iter(last), None)
-        )
+        screen.link("rounds", t("payouts.open"), round=id, event=event if event is not None else next(iter(last), None))
     with right:
         rules(row, sorted({change for problem in found for change in problem["explained_by"] or []}))
 
@@ -97,13 +95,16 @@ def rules(row: dict, changes: list[str]) -> None:
         values = ruleset.load(row["ruleset"], json.loads(row["options"] or "{}")).values
     except (RulesetError, ValueError):
         values = {}
+    told = []
     for change in changes:
         name = change.partition("=")[0]
-        screen.line(t("payouts.rule_change", change=change), "font-weight:600")
+        told.append((t("payouts.rule_change", change=change), "font-weight:600"))
         if name in BASE:
-            screen.line(getattr(BASE[name], screen.lang()))
+            told.append((getattr(BASE[name], screen.lang()), ""))
         if name in values:
-            screen.line(t("payouts.rule_in_force", value=f"{name}={ruleset.text(values[name])}"), "opacity:.75")
+            told.append((t("payouts.rule_in_force", value=f"{name}={ruleset.text(values[name])}"), "opacity:.75"))
+    if told:
+        screen.lines(*told)
 
 
 def groups() -> None:
@@ -117,12 +118,13 @@ def groups() -> None:
         bars(frame, headings, t("payouts.by_code"))
     with account:
         frame = data.mispaid_accounts(20)
+        numbers = frame.select("difference", "rounds", "n").iter_rows()
+        sites = [pl.col("site")] if frame["site"].n_unique() > 1 else []
         frame = frame.with_columns(
-            label=pl.col("player").fill_null(""),
+            label=pl.concat_str(pl.col("player").fill_null(""), *sites, separator=" · ", ignore_nulls=True),
             value=pl.col("difference"),
-            text=pl.Series([f"{points:+,} · {rounds:,}/{n:,}" for points, rounds, n in frame.select("difference", "rounds", "n").iter_rows()],
-                           dtype=pl.String),
-        )  # fmt: skip
+            text=pl.Series([f"{points:+,} · {rounds:,}/{n:,}" for points, rounds, n in numbers], dtype=pl.String),
+        )
         columns = {"player": t("column.player"), "site": t("column.site"), "difference": t("column.difference"),
                    "rounds": t("payouts.wrong"), "n": t("column.rounds")}  # fmt: skip
         parts = spoken([(label, f"{value:+,}") for label, value in frame.select("label", "value").iter_rows()])
@@ -161,8 +163,9 @@ def the_list(selected: str) -> None:
     rows = []
     for row in data.list_mispaid(offset).iter_rows(named=True):
         cells = [
-            row["id"], row["seat"], row["player"] or "", screen.rules_name(row["ruleset"]), row["recorded_points"], row["points"],
-            row["difference"], [{"label": word("code", code), "kind": "mismatch"} for code in row["codes"] or []],
+            row["id"], row["seat"], row["player"] or "", screen.rules_name(row["ruleset"]),
+            row["recorded_points"], row["points"], row["difference"],
+            [{"label": word("code", code), "kind": "mismatch"} for code in row["codes"] or []],
             [{"label": change} for change in row["explained_by"] or []],
         ]  # fmt: skip
         rows.append((row["id"], screen.address("payouts", case=row["id"]), cells))

@@ -40,6 +40,21 @@ function sprite(drawings) {
   return svg;
 }
 
+const ICONS = {
+  first: "M4 3v10M13 3L6 8l7 5z", back: "M11 3L4 8l7 5z", next: "M5 3l7 5-7 5z", last: "M12 3v10M3 3l7 5-7 5z",
+  play: "M3 8a5 5 0 1 1 10 0a5 5 0 1 1-10 0M7 6l3.2 2-3.2 2z", stop: "M5 3v10M11 3v10", link: "M7 9a3 3 0 0 0 4 0l2-2a3 3 0 0 0-4-4L8 4M9 7a3 3 0 0 0-4 0L3 9a3 3 0 0 0 4 4l1-1",
+};
+
+function icon(name) {
+  const svg = document.createElementNS(SVG, "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("class", `icon ${"first back next last".includes(name) ? "solid" : ""}`);
+  const path = document.createElementNS(SVG, "path");
+  path.setAttribute("d", ICONS[name]);
+  svg.append(path);
+  return svg;
+}
+
 const badge = (seat) => el("span", `badge seat${seat}`, String(seat));
 const signed = (points) => (points > 0 ? `+${points}` : points < 0 ? `−${-points}` : "0");
 const money = (points) => el("span", `num ${points > 0 ? "gain" : points < 0 ? "loss" : ""}`, signed(points));
@@ -109,14 +124,14 @@ class Viewer {
     };
     const { text } = this;
     this.count = el("span", "count");
-    this.playButton = button("▶", text.play, () => this.play());
+    this.playButton = button(icon("play"), text.play, () => this.play());
     this.hideButton = button(text.hands, text.hide, () => this.toggleHands());
     return [
-      button("⏮", text.first, () => this.go(0)),
-      button("◀", text.back, () => this.step(-1)),
+      button(icon("first"), text.first, () => this.go(0)),
+      button(icon("back"), text.back, () => this.step(-1)),
       this.count,
-      button("▶\u200a", text.next, () => this.step(1)),
-      button("⏭", text.last, () => this.go(Infinity)),
+      button(icon("next"), text.next, () => this.step(1)),
+      button(icon("last"), text.last, () => this.go(Infinity)),
       this.playButton,
       ...[0, 1, 2].map((seat) => {
         const node = button("", `${text.view} ${seat}`, () => this.turn(seat));
@@ -125,7 +140,7 @@ class Viewer {
         return node;
       }),
       this.hideButton,
-      button("🔗", text.copy, () => this.copy()),
+      button(icon("link"), text.copy, () => this.copy()),
       button("?", text.help, () => (this.help.hidden = !this.help.hidden)),
     ];
   }
@@ -168,7 +183,9 @@ class Viewer {
     Object.assign(this.slider, { type: "range", min: 0, max: frames.length - 1, step: 1 });
     this.slider.setAttribute("aria-label", this.text.event);
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
-    lanes.prepend(el("div", "lane", el("span", "badge none", ""), this.flags));
+    const flags = el("div", "lane", el("span", "badge none", ""), this.flags);
+    if (!problems.some((problem) => problem.at !== null)) flags.classList.add("none");
+    lanes.prepend(flags);
     lanes.append(el("div", "lane", el("span", "badge none", ""), el("div", "track scrub", this.slider)));
     return lanes;
   }
@@ -338,7 +355,7 @@ class Viewer {
       if (this.at === this.data.frames.length - 1) this.go(0);
       this.playing = setInterval(() => (this.at < this.data.frames.length - 1 ? this.step(1) : this.play()), 700);
     }
-    this.playButton.textContent = this.playing ? "⏸" : "⏵";
+    this.playButton.replaceChildren(icon(this.playing ? "stop" : "play"));
   }
 
   turn(seat) {
