@@ -32,7 +32,7 @@ import pyarrow as pa
 from ingest.events import DICT, ROUNDS
 from ingest.rejects import Reject, RejectRow
 
-NAMES = ("node_kwx", "kwx")  # modules, in the order they are asked
+NAMES = ("kwx_parquet", "node_kwx", "kwx")  # modules, in the order they are asked
 FALLBACK = "kwx"  # reads what none knows, and so rejects every line of it
 
 CheckRules = Callable[[str, dict[str, Any]], tuple[str, str, str] | None]

@@ -1,0 +1,224 @@
+"""The Parquet twin of the kwx log: the ROUNDS columns as `kwx convert` writes them.  Source: log-format.md section 2.
+
+A row's `source`, `record` and `line` are its place in this file; everything else is as it was, `format` and `raw`
+included, so that a log converted to Parquet and back is the same log.  Every value that later stages use as an index is
+checked here, since a file of this name need not come from us.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from ingest import events as ev
+from ingest.events import DICT, ROUNDS
+from ingest.formats import Context, Parsed, constant
+from ingest.formats.kwx_record import BASE_LIMIT, PIAO_LIMIT, RAISE_LIMIT
+from ingest.formats.kwx_write import write
+from ingest.rejects import Reject, RejectRow
+from ingest.sources import Fault, Stream
+from ingest.tiles import KINDS, PAD, SUITS
+
+NAME = "kwx-parquet"
+REQUIRED = ("game", "round", "rules", "options", "suits", "players", "dealer", "base", "deal", "events", "format")
+WORDS = {"suits": SUITS, "coverage": ev.COVERAGE}
+RANGES = {
+    "round": (0, None), "dealer": (0, 2), "dice": (1, 6), "piao": (0, PIAO_LIMIT), "base": (1, BASE_LIMIT),
+    "raise": (0, RAISE_LIMIT), "times": (0, None), "event_no": (0, None), "result_end": (0, len(ev.ENDS) - 1),
+    "result_fee": (0, None),
+}  # fmt: skip
+
+
+def sniff(head: bytes) -> bool:
+    """A Parquet file."""
+    return head[:4] == b"PAR1"
+
+
+def read(stream: Stream, context: Context) -> Iterator[Parsed]:
+    """The rounds of the file, a batch at a time; rows that cannot be rounds are rejects."""
+    with stream.file() as file:
+        try:
+            parquet = pq.ParquetFile(file)
+            first = 0
+            for batch in parquet.iter_batches(context.batch_rounds):
+                yield parse(batch, stream.name, first, context)
+                first += batch.num_rows
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            stream.fault = Fault("corrupt", f"not a readable Parquet file ({str(error).splitlines()[0][:200]})")
+
+
+class _Lines(Sequence[bytes]):
+    """The records of rounds: the raw ones where they were kept, else their canonical lines, made when asked for."""
+
+    def __init__(self, rounds: pa.RecordBatch) -> None:
+        self._rounds = rounds
+
+    def __len__(self) -> int:
+        return self._rounds.num_rows
+
+    def __getitem__(self, at: Any) -> Any:
+        return write(self._rounds.slice(at, 1))[:-1]
+
+
+def parse(batch: pa.RecordBatch, source: str, first: int, context: Context) -> Parsed:
+    """A batch of the file to rounds and rejects; `first` is the record number of its first row."""
+    faults: dict[int, Reject] = {}
+
+    def refuse(rows: np.ndarray, code: str, field: str, message: str) -> None:
+        for row in np.flatnonzero(rows).tolist():
+            faults.setdefault(row, Reject(code, field, message))
+
+    everyone = np.ones(batch.num_rows, bool)
+    for name in batch.schema.names:
+        if name not in ROUNDS.names:
+            refuse(everyone, "unknown_key", name, f"unknown column {name[:80]!r}")
+    arrays = []
+    for field in ROUNDS:
+        array = pa.nulls(batch.num_rows, field.type)
+        if field.name in batch.schema.names:
+            try:
+                array = _as(batch.column(field.name), field.type)
+                array.validate(full=True)
+            except pa.ArrowException as error:
+                array = pa.nulls(batch.num_rows, field.type)
+                refuse(everyone, "bad_type", field.name, f"expected {field.type}: {str(error).splitlines()[0][:200]}")
+        if field.name in REQUIRED:
+            refuse(array.is_null().to_numpy(zero_copy_only=False), "missing_key", field.name, f"no {field.name!r}")
+        arrays.append(array)
+    rounds = pa.RecordBatch.from_arrays(arrays, schema=ROUNDS)
+    good = np.array([row not in faults for row in range(batch.num_rows)], bool)
+    checked = rounds.filter(pa.array(good))
+    at = np.flatnonzero(good)
+    for rows, code, field, message in _faults(checked):
+        refuse(np.isin(np.arange(batch.num_rows), at[rows]), code, field, message)
+    pairs = zip(checked.column("rules").to_pylist(), checked.column("options").to_pylist(), strict=True)
+    resolved = {}
+    for row, (rules, options) in zip(at.tolist(), pairs, strict=True):
+        try:
+            resolved[row] = context.ruleset(rules, options)
+        except Reject as reject:
+            faults.setdefault(row, reject)
+        except ValueError:
+            faults.setdefault(row, Reject("bad_json", "options", f"{options[:40]!r} is not a JSON object"))
+    good = np.array([row not in faults for row in range(batch.num_rows)], bool)
+    kept = rounds.filter(pa.array(good))
+    records = first + np.flatnonzero(good)
+    site = context.site or ""
+    put = {
+        "source": constant(source, kept.num_rows),
+        "record": pa.array(records, pa.int64()),
+        "line": pa.array(records + 1, pa.int64()),
+        "byte": pa.nulls(kept.num_rows, pa.int64()),
+        "site": _dictionary([name or site for name in kept.column("site").to_pylist()]),
+        "rules": _dictionary([resolved[row][0] for row in np.flatnonzero(good).tolist()]),
+        "options": _dictionary([resolved[row][1] for row in np.flatnonzero(good).tolist()]),
+        # Names decide the identity of a round, so the digests are made again; the content is that of the record.
+        "round_id": pa.nulls(kept.num_rows, pa.uint64()),
+        "game_key": pa.nulls(kept.num_rows, pa.uint64()),
+    }
+    lines = _Lines(kept)
+    if not context.keep_raw:
+        put["raw"] = pa.nulls(kept.num_rows, pa.large_string())
+    for name, array in put.items():
+        where = ROUNDS.get_field_index(name)
+        kept = kept.set_column(where, ROUNDS.field(where), array)
+    rejects = [
+        RejectRow(first + row, first + row + 1, 0, fault.code, fault.field, fault.message, b"")
+        for row, fault in sorted(faults.items())
+    ]
+    return Parsed(kept, lines, rejects)
+
+
+def _as(array: pa.Array, kind: pa.DataType) -> pa.Array:
+    if array.type == kind:
+        return array
+    if kind == DICT and not pa.types.is_dictionary(array.type):
+        return array.cast(pa.string()).dictionary_encode()
+    return array.cast(kind)
+
+
+def _dictionary(values: list[str]) -> pa.Array:
+    return pa.array(values, pa.string()).dictionary_encode()
+
+
+def _rows(column: pa.Array, wrong: np.ndarray) -> np.ndarray:
+    """Which rows of a list column have a wrong one among their flattened values."""
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    row = np.repeat(np.arange(len(column)), lengths)
+    return np.bincount(row[wrong], minlength=len(column)) > 0
+
+
+def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]]:
+    """(rows, code, field, message) for each check that some rows fail."""
+    count = rounds.num_rows
+    for name, words in WORDS.items():
+        known = pc.is_in(rounds.column(name).cast(pa.string()), pa.array([*words, None], pa.string()))
+        yield ~known.to_numpy(zero_copy_only=False), "bad_value", name, f"expected one of {', '.join(words)}"
+    for name, (low, high) in RANGES.items():
+        column = rounds.column(name)
+        nested = pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)
+        values = column.flatten() if nested else column
+        wrong = pc.less(values, low) if high is None else pc.or_(pc.less(values, low), pc.greater(values, high))
+        wrong = pc.fill_null(wrong, False).to_numpy(zero_copy_only=False)
+        limits = f"at least {low}" if high is None else f"from {low} to {high}"
+        yield _rows(column, wrong) if nested else wrong, "bad_value", name, f"expected {limits}"
+    for name in ("players", "dice", "piao", "events", "event_no", "times", "result_points", "result_kongs"):
+        column = rounds.column(name)
+        holes = column.flatten().is_null().to_numpy(zero_copy_only=False)
+        yield _rows(column, holes), "bad_type", name, "a null inside the list"
+    deal = _bytes(rounds.column("deal"), 42).reshape(count, 3, 14)
+    dealer = rounds.column("dealer").to_numpy(zero_copy_only=False)
+    last = np.where(np.arange(3) == dealer[:, None], deal[:, :, 13] < KINDS, deal[:, :, 13] == PAD)
+    yield (
+        ~((deal[:, :, :13] < KINDS).all(axis=(1, 2)) & last.all(axis=1)),
+        "bad_tile",
+        "deal",
+        "three hands of kinds 0-20",
+    )
+    wall = _bytes(rounds.column("wall"), 44)
+    lacking = rounds.column("wall").is_null().to_numpy(zero_copy_only=False)
+    yield ~((wall < KINDS).all(axis=1) | lacking), "bad_tile", "wall", "expected kinds 0-20"
+    events = rounds.column("events")
+    yield (
+        _rows(events, ~event_is_sound(events.flatten().to_numpy())),
+        "bad_token",
+        "events",
+        "a number that is no event",
+    )
+    lengths = pc.list_value_length(events)
+    for name in ("times", "event_no"):
+        same = pc.fill_null(pc.equal(pc.list_value_length(rounds.column(name)), lengths), True)
+        yield ~same.to_numpy(zero_copy_only=False), "bad_count", name, "expected one value for each event"
+    wins = rounds.column("result_wins")
+    flat = wins.flatten()
+    wrong = np.zeros(len(flat), bool)
+    for name, high, optional in (("seat", 2, False), ("from", 2, True), ("tile", KINDS - 1, False)):
+        part = flat.field(name)
+        outside = pc.fill_null(pc.or_(pc.less(part, 0), pc.greater(part, high)), not optional)
+        wrong |= outside.to_numpy(zero_copy_only=False)
+    many = pc.fill_null(pc.greater(pc.list_value_length(wins), 2), False).to_numpy(zero_copy_only=False)
+    yield _rows(wins, wrong) | many, "bad_value", "result_wins", "expected at most two wins of seats 0-2 on kinds 0-20"
+    fans = pc.fill_null(flat.field("fans"), 0).to_numpy() >> ev.FAN_BITS * len(ev.FANS)
+    yield _rows(wins, fans > 0), "bad_value", "result_wins", "a fan that is not in the table"
+
+
+def _bytes(column: pa.Array, size: int) -> np.ndarray:
+    data = b"".join([value if value is not None else bytes([PAD]) * size for value in column.to_pylist()])
+    return np.frombuffer(data, np.uint8).reshape(len(column), size)
+
+
+def event_is_sound(events: np.ndarray) -> np.ndarray:
+    """Which packed events (uint32) are ones that a token can give: seat, verb, tile and source go together."""
+    part = ev.unpack(events)
+    seat, verb, tile, source = part["seat"], part["verb"], part["tile"], part["source"]
+    ends = (verb == ev.EXHAUSTED) | (verb == ev.ABORTED)
+    bare = ends | (verb == ev.DECLINE) | (verb == ev.REVEAL)
+    claim = (verb == ev.PUNG) | (verb == ev.KONG)
+    sound = (verb < len(ev.VERBS)) & (ends == (seat == ev.NO_SEAT))
+    sound &= np.where(bare, tile == PAD, tile < KINDS)
+    sound &= np.where(source == PAD, ~claim, (claim | (verb == ev.WIN)) & (source != seat))
+    sound &= np.where(verb == ev.REVEAL, part["hidden"] >> KINDS == 0, events >> 13 == 0)
+    return sound

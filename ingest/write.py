@@ -1,0 +1,108 @@
+"""Rounds to files: kwx logs (.jsonl, .jsonl.gz, .jsonl.zst) and their Parquet twin (.parquet), whole or not at all."""
+
+import gzip
+import os
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+
+from ingest.events import ROUNDS
+from ingest.formats import kwx_write
+from ingest.read import Reader
+from ingest.rejects import REJECTS
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
+
+
+class WriteError(Exception):
+    """A file that cannot be written; the message names it and says why."""
+
+
+class Output:
+    """A file of rounds, as a context manager: `add` batches of ROUNDS; it appears under its name when all went well.
+
+    The same rounds give the same bytes (for one version of the compressing libraries), however they are batched.
+    Raises WriteError for a name that is not of SUFFIXES and for what the system refuses.
+    """
+
+    ROW_GROUP = 1 << 14  # rounds
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.kind = next((suffix for suffix in SUFFIXES[::-1] if self.path.name.lower().endswith(suffix)), "")
+        if not self.kind:
+            raise WriteError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
+        self._partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
+        self._held: list[pa.RecordBatch] = []
+
+    def __enter__(self) -> "Output":
+        try:
+            self._raw: IO[bytes] = open(self._partial, "wb")  # noqa: SIM115 - closed in __exit__
+        except OSError as error:
+            raise WriteError(f"{self.path}: {error.strerror}") from error
+        self._file: IO[bytes] = self._raw
+        self._parquet: pq.ParquetWriter | None = None
+        if self.kind == ".jsonl.gz":
+            self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0)  # type: ignore[assignment]
+        elif self.kind == ".jsonl.zst":
+            self._file = zstandard.ZstdCompressor(level=6).stream_writer(self._raw, closefd=False)  # type: ignore[assignment]
+        elif self.kind == ".parquet":
+            self._parquet = pq.ParquetWriter(self._raw, ROUNDS, compression="zstd")
+        return self
+
+    def add(self, rounds: pa.RecordBatch) -> None:
+        """Append rounds in their order."""
+        if self._parquet is None:
+            self._file.write(kwx_write.write(rounds))
+            return
+        self._held.append(rounds)
+        if sum(batch.num_rows for batch in self._held) >= self.ROW_GROUP:
+            self._flush(self.ROW_GROUP)
+
+    def _flush(self, least: int) -> None:
+        """Write row groups of ROW_GROUP rounds while there are `least` left."""
+        table = pa.Table.from_batches(self._held, ROUNDS).unify_dictionaries()
+        at = 0
+        while table.num_rows - at >= max(least, 1):
+            self._parquet.write_table(table.slice(at, self.ROW_GROUP).combine_chunks())  # type: ignore[union-attr]
+            at += self.ROW_GROUP
+        self._held = table.slice(at).combine_chunks().to_batches()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                if self._parquet is not None:
+                    self._flush(1)
+                    self._parquet.close()
+                elif self._file is not self._raw:
+                    self._file.close()
+                self._raw.close()
+                os.replace(self._partial, self.path)
+        except OSError as failed:
+            raise WriteError(f"{self.path}: {failed.strerror or failed}") from failed
+        finally:
+            self._raw.close()
+            self._partial.unlink(missing_ok=True)
+
+
+def write(reader: Reader, path: str | Path, progress: Callable[[int], None] | None = None) -> pa.Table:
+    """Write all rounds of a reader; give its rejects (rejects.REJECTS).  `progress` is told the rounds of each batch.
+
+    Lossless for kwx logs when the reader keeps raw records; a foreign round keeps what has no key in "_source".
+    """
+    rejects = []
+    with Output(path) as output:
+        for batch in reader:
+            output.add(batch.rounds)
+            if batch.rejects.num_rows:
+                rejects.append(batch.rejects)
+            if progress:
+                progress(batch.rounds.num_rows)
+    return pa.Table.from_batches(rejects, REJECTS)
