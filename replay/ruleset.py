@@ -44,7 +44,7 @@ class Ruleset:
     options: dict[str, Value]  # as chosen, sorted by key
     values: dict[str, Value]  # every key of base.toml, fans as "fan.<id>"
     digest: str  # 16 hex digits of the SHA-256 of `values`: equal play, equal digest
-    record: np.void  # of DTYPE
+    record: np.record  # of DTYPE
     name: dict[str, str]  # {"zh": …, "en": …}
     sources: tuple[dict[str, str], ...]  # {"file": …, "title": …}
     playable: bool
@@ -70,9 +70,9 @@ def mode(key: str, value: Value) -> int:
     return BASE[key].code(value)
 
 
-def record_of(values: dict[str, Value]) -> np.void:
-    """Resolved values as one record of DTYPE."""
-    out = np.zeros(1, DTYPE)
+def record_of(values: dict[str, Value]) -> np.record:
+    """Resolved values as one record of DTYPE, readable as `record.score_cap` compiled or not."""
+    out = np.zeros(1, DTYPE).view(np.recarray)
     for name, key in BASE.items():
         if name.startswith("fan."):
             out["fan"][0, FANS.index(name[4:])] = values[name]
@@ -215,7 +215,7 @@ def check(id: str, options: dict[str, Value] | None = None) -> tuple[str, str, s
 
 
 @lru_cache(maxsize=256)
-def variants(ruleset: Ruleset) -> list[tuple[str, Value, np.void]]:
+def variants(ruleset: Ruleset) -> list[tuple[str, Value, np.record]]:
     """Every change of one key: (key, value, record), sorted by "key=value".
 
     Bools flipped, the other words of an enum, for integers the values that base.toml says to try and the room
