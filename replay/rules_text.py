@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from replay.rulefile import BASE, FOLDER, Value, read_file
+from replay.rulefile import BASE, FOLDER, RulesetError, Value, read_file
 from replay.ruleset import Family, apply, family, family_of, ids, paths, text
 
 Row = dict[str, Any]
@@ -34,6 +34,35 @@ def words(known: Family, key: str) -> str:
 
 def _source(entry: dict[str, str]) -> str:
     return f"{entry['title']} ({entry['file']}{', ' + entry['part'] if 'part' in entry else ''})"
+
+
+def run_example(known: Family, example: dict[str, Any]) -> dict[str, Any]:
+    """What the engine makes of a worked example, in the shape of its `expect`; HandError or RulesetError.
+
+    A hand that isn't complete: {"multiple": None, "fans": None}.
+    """
+    from replay.score import score  # here: the page and the list need no compiled engine
+
+    hand = {key: value for key, value in example.items() if key not in ("words", "expect")}
+    found = score(hand, apply(known, example.get("options")))
+    return {"multiple": found and found[0], "fans": found and found[1]}
+
+
+def check_file(path: str | Path) -> int:
+    """`kwx rules --check`: how many worked examples of a data file hold; RulesetError when anything is wrong."""
+    known = family_of(read_file(Path(path)))
+    for number, example in enumerate(known.file.examples, 1):
+        where = f"{known.file.path.name}: example {number}"
+        try:
+            found = run_example(known, example)
+        except ValueError as error:
+            raise RulesetError(f"{where}: {error}") from None
+        if found != example["expect"]:
+            expected, got = (
+                f"{one['multiple']} [{', '.join(one['fans'] or [])}]" for one in (example["expect"], found)
+            )
+            raise RulesetError(f"{where}: expected {expected}, found {got}")
+    return len(known.file.examples)
 
 
 def listing() -> list[Row]:

@@ -152,7 +152,8 @@ def problem(known: Family, options: dict[str, Value]) -> tuple[str, str, str] | 
         value = options[key]
         if key not in known.options:
             near = hint(key, known.options) or ("" if key in BASE else hint(key, BASE))
-            message = f"{known.file.id} has no option {key!r}{near or ';'} it lists {', '.join(sorted(known.options))}"
+            listed = ", ".join(sorted(known.options)) or "none"
+            message = f"{known.file.id} has no option {key!r}{near or ';'} it lists {listed}"
             return "unknown_option", f"options.{key}", message
         if BASE[key].wrong(value) or value not in known.options[key]:
             expected = ", ".join(text(choice) for choice in known.options[key])

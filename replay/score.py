@@ -39,6 +39,13 @@ def _take(hand: Mapping[str, Any], key: str, kind: type, default: Any = None) ->
     return value
 
 
+def _kinds(field: str, text: str, suits: str) -> list[int]:
+    try:
+        return parse(text, suits)
+    except TileError as error:
+        raise HandError(f"{field}: {error}") from None
+
+
 def _seat(hand: Mapping[str, Any], known: tuple[str, ...]) -> tuple[Any, int, str]:
     """The hand as seat 0 of a table state, its winning kind (-1: none) and its suits."""
     for key in hand:
@@ -52,16 +59,16 @@ def _seat(hand: Mapping[str, Any], known: tuple[str, ...]) -> tuple[Any, int, st
     win = _take(hand, "win", str) if "win" in known else ""
     try:
         suits = suits_of(concealed + win + "".join(tile for _, tile in parts))
-        kinds, winning = parse(concealed, suits), parse(win, suits)
-        st = record(STATE)
-        counts = [kinds.count(kind) for kind in range(KINDS)]
-        for word, tile in parts:
-            field, tiles = MELDS[word]
-            kind = parse(tile, suits)[0]
-            st[field][0] |= 1 << kind
-            counts[kind] += tiles
     except TileError as error:
         raise HandError(str(error)) from None
+    kinds, winning = _kinds("concealed", concealed, suits), _kinds("win", win, suits)
+    st = record(STATE)
+    counts = [kinds.count(kind) for kind in range(KINDS)]
+    for word, tile in parts:
+        field, tiles = MELDS[word]
+        kind = _kinds("melds", tile, suits)[0]
+        st[field][0] |= 1 << kind
+        counts[kind] += tiles
     if len(kinds) != 13 - 3 * len(parts):
         raise HandError(f"concealed: {len(kinds)} tiles, expected {13 - 3 * len(parts)} beside {len(parts)} melds")
     if "win" in known:
