@@ -5,7 +5,7 @@ from replay.claims import close_window, kong_keeps_waits, open_window
 from replay.fans import ROB
 from replay.flags import due_seat, flag, out_of_turn, stop, wall_left
 from replay.hand import add_tile, waits_of
-from replay.jit import jit
+from replay.jit import inner
 from replay.problems import CODE
 from replay.ruleset import mode
 from replay.settle import settle_kong
@@ -22,7 +22,7 @@ EMPTY_WALL_VOID = mode("kong.empty_wall", "void")
 EXPOSED, ADDED_KIND, CONCEALED = range(3)  # as in problems.KONGS
 
 
-@jit
+@inner
 def claim(st, rules, tb, rin, out, seat, verb, tile, source, number):
     """A pung or an exposed kong of the last discard."""
     if st.phase != DISCARDED:
@@ -75,14 +75,14 @@ def claim(st, rules, tb, rin, out, seat, verb, tile, source, number):
         st.passed = 0
 
 
-@jit
+@inner
 def tells_hidden(st, out, seat, tile):
     """A revealed seat made a concealed or exposed kong: where the log does not name hidden triplets, this was one."""
     if st.hidden_open[seat]:
         out.reveal_hidden[st.revealed[seat] - 1] |= 1 << tile
 
 
-@jit
+@inner
 def make_kong(st, rules, rin, out, seat, kind, tile, source, void, number):
     """Note a kong; pay it and take its place in the chain unless it is void or can still be robbed."""
     if out.kongs >= MAX_KONGS:
@@ -105,7 +105,7 @@ def make_kong(st, rules, rin, out, seat, kind, tile, source, void, number):
         settle_kong(st, rules, rin, out, n)
 
 
-@jit
+@inner
 def complete_added(st, rules, rin, out):
     """Nobody robbed the added kong: it counts, unless it was made on an empty wall."""
     if wall_left(st) > 0 or rules.kong_empty_wall != EMPTY_WALL_VOID:
@@ -113,7 +113,7 @@ def complete_added(st, rules, rin, out):
         settle_kong(st, rules, rin, out, out.kongs - 1)
 
 
-@jit
+@inner
 def own_kong(st, rules, tb, rin, out, seat, verb, tile, number):
     """A concealed kong, or an added one, which can be robbed."""
     concealed = verb == V_CONCEALED

@@ -3,7 +3,7 @@
 from replay.fans import DISCARD, SELF_DRAW, evaluate
 from replay.flags import wall_left
 from replay.hand import add_tile, splits_without_triplet, waits_of
-from replay.jit import jit
+from replay.jit import inner
 from replay.ruleset import mode
 from replay.settle import meets_minimum, share
 
@@ -15,7 +15,7 @@ KONG_HIDDEN_ONLY = mode("reveal.kong_after", "hidden_only")
 KONG_ANY = mode("reveal.kong_after", "any")
 
 
-@jit
+@inner
 def lock_forbids(st, rules, seat, payer, kind):
     """Whether a missed win forbids this one (st.value is of this win where the value matters)."""
     if not st.locked[seat] or rules.win_missed == MISSED_OFF:
@@ -27,7 +27,7 @@ def lock_forbids(st, rules, seat, payer, kind):
     return True
 
 
-@jit
+@inner
 def open_window(st, rules, tb, seat, kind, by, phase):
     """Offer a discard, or the tile of an added kong, to the others; st.can_win becomes the seats that may win it."""
     st.phase = phase
@@ -56,7 +56,7 @@ def open_window(st, rules, tb, seat, kind, by, phase):
             st.lock_multiple[other] = share(rules, st.value, st.revealed[other] != 0, st.revealed[seat] != 0)
 
 
-@jit
+@inner
 def close_window(st, rules):
     """The play went on: whoever could have won the open tile has missed it."""
     missed = st.can_win
@@ -69,7 +69,7 @@ def close_window(st, rules):
             st.lock_tile[seat] |= 1 << st.kind
 
 
-@jit
+@inner
 def has_safe_tile(st, seat, danger):
     """Whether the hand holds a tile that no revealed seat waits for."""
     for kind in range(21):
@@ -78,7 +78,7 @@ def has_safe_tile(st, seat, danger):
     return False
 
 
-@jit
+@inner
 def lets_pass(st, rules, tb, seat):
     """Whether the turn seat, about to discard its own tile, could have won, konged or revealed instead."""
     if st.drawn >= 0 and evaluate(st, rules, tb, seat, st.drawn, SELF_DRAW, st.after_kong, wall_left(st) == 0):
@@ -102,7 +102,7 @@ def lets_pass(st, rules, tb, seat):
     return False
 
 
-@jit
+@inner
 def kong_keeps_waits(st, rules, tb, seat, tile, count):
     """Whether a revealed seat may make this concealed (count 4) or exposed (3) kong (reveal.kong_after).
 
@@ -125,7 +125,7 @@ def kong_keeps_waits(st, rules, tb, seat, tile, count):
     return keeps
 
 
-@jit
+@inner
 def triplet_stands_apart(st, tb, seat, tile):
     """Whether a ready hand waits for the same tiles without the triplet, and uses it as one in every reading."""
     waits = waits_of(st, tb, seat)
@@ -149,7 +149,7 @@ def triplet_stands_apart(st, tb, seat, tile):
     return True
 
 
-@jit
+@inner
 def other_reading(st, tb, seat, tile):
     """Whether the complete hand has a reading in which the tiles of this kind are no triplet."""
     if st.melds[seat] == 0 and st.odd[seat] == 0 and st.tiles[seat] == 14:
@@ -166,7 +166,7 @@ def other_reading(st, tb, seat, tile):
     return others_pair and splits_without_triplet(st.hand[seat, part * 9 : part * 9 + 9], tile % 9, 0)
 
 
-@jit
+@inner
 def live_tiles(st, seat):
     """Copies of the seat's waits that are in nobody's sight from its own place: not in its hand and melds, not
     discarded, not in others' melds or revealed hands."""

@@ -17,7 +17,7 @@ value; between equal ones the one whose fans come first in the table, then the o
 
 from ingest.events import FAN_BITS, FAN_CODE
 from replay.hand import add_tile, complete_keys, popcount, waits_of
-from replay.jit import jit
+from replay.jit import inner, jit
 from replay.ruleset import mode
 
 ALL_PUNGS = FAN_CODE["all_pungs"]
@@ -48,7 +48,7 @@ COUNT_ONE = mode("four.count", "one")
 FIRST_SUIT, SECOND_SUIT, DRAGONS = 0x1FF, 0x1FF << 9, 7 << 18
 
 
-@jit
+@inner
 def put(rules, fans, code, count):
     """The packed fans with `count` more of one fan, if the ruleset plays it."""
     if count > 0 and rules.fan[code] > 0:
@@ -56,7 +56,7 @@ def put(rules, fans, code, count):
     return fans
 
 
-@jit
+@inner
 def combine(rules, fans):
     """Fan values combined, without the reveal factor: their product, or under "add" their sum (1 if none)."""
     product = 1
@@ -71,7 +71,7 @@ def combine(rules, fans):
     return product
 
 
-@jit
+@inner
 def comes_first(a, b):
     """Whether fan list a precedes b: the lists of table rows compared place by place, a shorter prefix first."""
     for code in range(REVEAL + 1):
@@ -86,7 +86,7 @@ def comes_first(a, b):
     return False
 
 
-@jit
+@inner
 def kinds_of(st, seat):
     """The set of kinds in a seat's hand and melds."""
     kinds = st.pung[seat] | st.exposed[seat] | st.added[seat] | st.concealed[seat]
@@ -96,7 +96,7 @@ def kinds_of(st, seat):
     return kinds
 
 
-@jit
+@inner
 def is_complete(st, tb, seat):
     """Whether the hand, the winning tile in it, is complete; hidden triplets stay triplets, so no seven pairs."""
     a = st.key[seat, 0]
@@ -115,7 +115,7 @@ def is_complete(st, tb, seat):
     return complete_keys(tb, a, b, d)
 
 
-@jit
+@inner
 def consider(st, rules, fans, kan):
     """Take a reading if it is better than the best so far."""
     value = combine(rules, fans)
@@ -128,7 +128,7 @@ def consider(st, rules, fans, kan):
         st.kan = kan
 
 
-@jit
+@inner
 def si_gui(st, rules, seat, tile, flush):
     """The si gui fans of a melds reading (the winning tile is in the hand)."""
     if flush and not rules.four_with_full_flush:
@@ -253,7 +253,7 @@ def evaluate(st, rules, tb, seat, tile, by, after_kong, last_tile):
     return st.value >= 0
 
 
-@jit
+@inner
 def may_hide(st, seat, tile):
     """Whether the seat has revealed with hidden triplets, or may have (the winning tile in the hand)."""
     if st.hidden[seat]:
@@ -264,7 +264,7 @@ def may_hide(st, seat, tile):
     return False
 
 
-@jit
+@inner
 def all_triplets(st, seat):
     """Whether the concealed part is triplets and one pair."""
     pairs = 0
@@ -277,7 +277,7 @@ def all_triplets(st, seat):
     return pairs == 1
 
 
-@jit
+@inner
 def five_in_the_middle(st, tb, seat, tile):
     """Whether a reading of the complete hand has the winning 5 as the middle of 4-5-6."""
     if tile != 4 and tile != 13:

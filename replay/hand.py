@@ -8,7 +8,7 @@ seven pairs is judged apart from the parities of the counts.  Source: rules.md s
 
 import numpy as np
 
-from replay.jit import jit
+from replay.jit import inner, jit
 
 SUIT_KEYS = 5**9
 DRAGON_KEYS = 5**3
@@ -70,7 +70,7 @@ def add_tile(st, tb, seat, kind, count):
     st.key[seat, part] += count * tb.pow5[kind]
 
 
-@jit
+@inner
 def popcount(bits):
     """Number of set bits."""
     n = 0
@@ -80,7 +80,7 @@ def popcount(bits):
     return n
 
 
-@jit
+@inner
 def complete_keys(tb, a, b, d):
     """Whether suit keys a, b and dragon key d together are melds and exactly one pair."""
     x = tb.suit[a]
@@ -146,7 +146,7 @@ def waits_of(st, tb, seat):
     return waits
 
 
-@jit
+@inner
 def ready_with_discard(st, tb, seat):
     """Whether some discard from a full hand leaves it ready; hidden triplets are not touched."""
     for kind in range(21):
@@ -160,7 +160,7 @@ def ready_with_discard(st, tb, seat):
     return False
 
 
-@jit
+@inner
 def splits_without_triplet(counts, kind, pairs):
     """Whether nine counts split into runs, triplets and `pairs` pairs (0 or 1) with no triplet of rank `kind`.
 

@@ -54,9 +54,18 @@ if CACHE is not None:
 
 def jit(function: F) -> F:
     """Compile to machine code without the GIL; integers wrap and no index is checked, so callers check ranges."""
+    return _compile(function)
+
+
+def inner(function: F) -> F:
+    """The same for functions that only compiled ones call: without a Python entry they compile a third faster."""
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
+def _compile(function: F, **options: bool) -> F:
     if not COMPILED:
         return function
-    return numba.njit(cache=CACHE is not None, nogil=True, error_model="numpy")(function)
+    return numba.njit(cache=CACHE is not None, nogil=True, error_model="numpy", **options)(function)
 
 
 def record(dtype: np.dtype) -> np.record:

@@ -6,7 +6,7 @@ from replay import state
 from replay.fans import ROB
 from replay.flags import flag
 from replay.hand import add_tile, waits_of
-from replay.jit import jit
+from replay.jit import inner, jit
 from replay.problems import CAUSE, CODE
 from replay.ruleset import mode
 from replay.settle import DRAW, FEE, HORSE, settle_draw
@@ -25,7 +25,7 @@ DRAW_PAYER = mode("dealer.after_draw", "payer")
 WIN_CAUSE = CAUSE["win"]
 
 
-@jit
+@inner
 def deal(st, rules, tb, rin):
     """Lay out a round: clear the table, deal the hands, copy the wall; flag what the deal itself breaks."""
     st.hand[:, :] = 0
@@ -113,7 +113,7 @@ def deal(st, rules, tb, rin):
         flag(st, WRONG_BASE, -1, -1, rin.base, rules.stake_base)
 
 
-@jit
+@inner
 def clear(out):
     """Reset what the handlers add to."""
     out.end = -1
@@ -133,7 +133,7 @@ def clear(out):
     out.reveal_live[:] = 0
 
 
-@jit
+@inner
 def play(st, rules, tb, rin, out, events):
     """Replay one round into `out`; its problems stay in `st`."""
     clear(out)
@@ -161,7 +161,7 @@ def play(st, rules, tb, rin, out, events):
     out.digest = digest(st, out)
 
 
-@jit
+@inner
 def finish(st, rules, tb, rin, out):
     """The end of a whole round: payments of a draw, the fee, the next dealer and its raise."""
     if out.end == END_DRAW:
@@ -208,7 +208,7 @@ def finish(st, rules, tb, rin, out):
         out.raise_next = rin.raise_ + 1 if rules.side_raise_accumulates else 1
 
 
-@jit
+@inner
 def compare(st, rules, rin, out):
     """Flag every recorded value that differs from the recomputed one."""
     if rin.compare & HAS_END and rin.end != out.end:
@@ -233,7 +233,7 @@ def compare(st, rules, rin, out):
                 break
 
 
-@jit
+@inner
 def compare_wins(st, rin, out):
     """The recorded wins against the recomputed ones, by winner."""
     for n in range(out.wins):
@@ -262,7 +262,7 @@ def compare_wins(st, rin, out):
             flag(st, WINNER, -1, rin.win_seat[m], rin.win_seat[m], -1)
 
 
-@jit
+@inner
 def paid_horse(out):
     """Points of one payer's horse row, 0 without one."""
     for n in range(out.ledger):
@@ -271,7 +271,7 @@ def paid_horse(out):
     return 0
 
 
-@jit
+@inner
 def recorded_horse(rules, rin, out):
     """What the record paid as horse to the self-drawing winner, where that alone tells it from ours; else -1.
 
@@ -293,7 +293,7 @@ def recorded_horse(rules, rin, out):
     return paid
 
 
-@jit
+@inner
 def digest(st, out):
     """A 64-bit digest of the final state: hands, melds, payments, end (FNV-1a over their values)."""
     h = state.FNV_START

@@ -7,7 +7,7 @@ ledger holds everything that is paid; a cause's rows sum to zero over the seats 
 from ingest.events import FAN_CODE
 from replay.fans import DISCARD, SELF_DRAW, evaluate
 from replay.hand import add_tile
-from replay.jit import jit
+from replay.jit import inner, jit
 from replay.problems import CAUSE
 from replay.ruleset import mode
 from replay.state import MAX_LEDGER
@@ -39,7 +39,7 @@ KONG_KEPT = mode("kong.on_draw", "kept")
 MISSING_HORSE = -1
 
 
-@jit
+@inner
 def scaled(points, scale, rin):
     """Side points in points: times base and raise, base, or nothing."""
     if scale == SCALE_RAISED:
@@ -49,7 +49,7 @@ def scaled(points, scale, rin):
     return points
 
 
-@jit
+@inner
 def pay(out, cause, payer, winner, points):
     """One ledger row; nothing is written for zero points."""
     if points == 0 or payer == winner or out.ledger >= MAX_LEDGER:
@@ -64,7 +64,7 @@ def pay(out, cause, payer, winner, points):
     out.points[winner] += points
 
 
-@jit
+@inner
 def reveal_factor(rules, winner_revealed, payer_revealed):
     """The reveal factor of one pair; the payer's part is no fan of the win."""
     value = rules.fan[REVEAL] if rules.fan[REVEAL] > 0 else 1
@@ -88,7 +88,7 @@ def share(rules, value, winner_revealed, payer_revealed):
     return min(total, cap) if cap > 0 else total
 
 
-@jit
+@inner
 def meets_minimum(st, rules, value, seat, payer, by, before):
     """Whether a win reaches the table's minimum; `before`: the payer's reveal is the discard's own and not counted."""
     own = st.revealed[seat] != 0
@@ -108,7 +108,7 @@ def meets_minimum(st, rules, value, seat, payer, by, before):
     return share(rules, value, own, theirs) >= least
 
 
-@jit
+@inner
 def settle_kong(st, rules, rin, out, n):
     """Pay kong n of the round at once."""
     seat = out.kong_seat[n]
@@ -127,7 +127,7 @@ def settle_kong(st, rules, rin, out, n):
     out.kong_points[n] = out.points[seat] - before
 
 
-@jit
+@inner
 def horse_points(st, rules, rin, seat, tile):
     """Unscaled horse points of a self-draw, -1 where they need a wall that the log lacks."""
     left = 44 - st.front - st.back
@@ -155,7 +155,7 @@ def horse_points(st, rules, rin, seat, tile):
     return points
 
 
-@jit
+@inner
 def longest_suit(st, seat):
     """Tiles of the longest part (suit or dragons) of the concealed hand."""
     best = 0
@@ -167,7 +167,7 @@ def longest_suit(st, seat):
     return best
 
 
-@jit
+@inner
 def pay_share(st, rules, rin, out, seat, owner, payer, value, kan, run, horse, by):
     """One winning payment: the share of seat `owner`, paid by `payer`, with its side points."""
     stake = rin.base << rin.raise_
@@ -184,7 +184,7 @@ def pay_share(st, rules, rin, out, seat, owner, payer, value, kan, run, horse, b
         pay(out, PIAO, payer, seat, scaled(rin.piao[seat] + rin.piao[owner], rules.side_piao_scale, rin))
 
 
-@jit
+@inner
 def settle_win(st, rules, tb, rin, out, n, for_all):
     """Settle win n of the round: `st` still has the hand as it won, st.value and st.kan are of this win.
 
@@ -226,7 +226,7 @@ def settle_win(st, rules, tb, rin, out, n, for_all):
     out.win_points[n] += out.points[seat] - before
 
 
-@jit
+@inner
 def best_wait(st, rules, tb, seat):
     """The highest combined value that a ready seat's waits could give as a discard win, 0 if it is not ready."""
     waits = st.waits[seat]
@@ -237,7 +237,7 @@ def best_wait(st, rules, tb, seat):
     return best
 
 
-@jit
+@inner
 def settle_draw(st, rules, tb, rin, out):
     """Payments of an exhaustive draw; then, where the ruleset says so, the kongs are taken back."""
     rows = out.ledger
@@ -279,7 +279,7 @@ def settle_draw(st, rules, tb, rin, out):
         void_kongs(out)
 
 
-@jit
+@inner
 def void_kongs(out):
     """Take back every kong payment of the round."""
     kept = 0
@@ -299,7 +299,7 @@ def void_kongs(out):
         out.kong_points[n] = 0
 
 
-@jit
+@inner
 def settle_no_safe_tile(st, rules, tb, rin, out, seat):
     """The seat to discard holds only tiles that revealed seats win on: it alone pays each of them its best."""
     for other in range(3):

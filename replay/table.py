@@ -10,7 +10,7 @@ from replay.claims import close_window, has_safe_tile, lets_pass, live_tiles, op
 from replay.fans import DISCARD
 from replay.flags import due_seat, flag, out_of_turn, stop, wall_left
 from replay.hand import add_tile, ready_with_discard, waits_of
-from replay.jit import jit
+from replay.jit import inner
 from replay.problems import CODE
 from replay.ruleset import mode
 from replay.settle import settle_no_safe_tile
@@ -44,7 +44,7 @@ MISSED_UNTIL_DISCARD = mode("win.missed", "until_discard")
 END_WIN, END_DRAW, END_NO_SAFE_TILE, END_ABORTED = range(4)  # as in events.ENDS
 
 
-@jit
+@inner
 def apply(st, rules, tb, rin, out, event, number):
     """One packed event; `number` is its index, for problems."""
     seat = event & 3
@@ -88,7 +88,7 @@ def apply(st, rules, tb, rin, out, event, number):
             discard(st, rules, tb, out, seat, verb, tile, number)
 
 
-@jit
+@inner
 def own_turn(st, rules, rin, out, seat, verb, number):
     """Whether the seat may act in its own turn; a kong left without its replacement makes a dead hand or a breach."""
     if (st.phase == KONGED or st.phase == ADDED) and seat == st.turn and verb != V_DISCARD_DRAWN:
@@ -109,7 +109,7 @@ def own_turn(st, rules, rin, out, seat, verb, number):
     return True
 
 
-@jit
+@inner
 def draw(st, rules, tb, rin, out, seat, verb, tile, number):
     """A tile from the wall: the next seat's, or the konger's replacement."""
     replacement = verb == V_REPLACEMENT
@@ -165,7 +165,7 @@ def draw(st, rules, tb, rin, out, seat, verb, tile, number):
     out.draws += 1
 
 
-@jit
+@inner
 def discard(st, rules, tb, out, seat, verb, tile, number):
     """A tile to the table, which opens the claims on it."""
     if st.hand[seat, tile] == 0:
@@ -215,7 +215,7 @@ def discard(st, rules, tb, out, seat, verb, tile, number):
     open_window(st, rules, tb, seat, tile, DISCARD, DISCARDED)
 
 
-@jit
+@inner
 def reveal(st, rules, tb, rin, out, seat, hidden, number):
     """A ready hand laid open: before the discard of the own turn, or between turns where the ruleset allows it."""
     between = rules.reveal_when == ANY_TIME and (st.phase == DISCARDED or seat != st.turn)
@@ -265,7 +265,7 @@ def reveal(st, rules, tb, rin, out, seat, hidden, number):
         note_reveal(st, out, seat)
 
 
-@jit
+@inner
 def note_reveal(st, out, seat):
     """The waits that a reveal stands on, and how many of their tiles the revealer had not seen yet."""
     n = st.revealed[seat] - 1
@@ -273,7 +273,7 @@ def note_reveal(st, out, seat):
     out.reveal_live[n] = live_tiles(st, seat)
 
 
-@jit
+@inner
 def exhausted(st, rules, tb, rin, out, number):
     """The end without a winner: the wall is empty, or the seat to discard has no safe tile."""
     if st.phase == DISCARDED and wall_left(st) == 0:

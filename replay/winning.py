@@ -4,7 +4,7 @@ from ingest import events
 from replay.claims import kong_keeps_waits, lock_forbids
 from replay.fans import DISCARD, ROB, SELF_DRAW, evaluate
 from replay.flags import due_seat, flag, out_of_turn, stop, wall_left
-from replay.jit import jit
+from replay.jit import inner
 from replay.problems import CODE
 from replay.settle import FIRST_REVEALED_ONLY, meets_minimum, settle_win, share
 from replay.state import ADDED, DISCARDED, ENDED, TURN, WON
@@ -16,7 +16,7 @@ CLAIM_ORDER, MISSED_WIN_LOCK = CODE["claim_order"], CODE["missed_win_lock"]
 END_WIN = 0  # as in events.ENDS
 
 
-@jit
+@inner
 def decline(st, rules, tb, out, seat, number):
     """A refusal of an offered claim."""
     window = st.phase == DISCARDED or st.phase == ADDED or st.phase == WON
@@ -37,7 +37,7 @@ def decline(st, rules, tb, out, seat, number):
     st.declined |= 1 << seat
 
 
-@jit
+@inner
 def win(st, rules, tb, rin, out, seat, tile, source, number):
     """A self-draw, a win on a discard, or a robbed kong."""
     by = SELF_DRAW
@@ -123,7 +123,7 @@ def win(st, rules, tb, rin, out, seat, tile, source, number):
         settle_win(st, rules, tb, rin, out, n, False)
 
 
-@jit
+@inner
 def only_first_revealed(st, rules, tb, rin, out):
     """Of two winners only the one that revealed first is paid, double; the other is no winner."""
     first, second = st.revealed[out.win_seat[0]], st.revealed[out.win_seat[1]]
