@@ -89,7 +89,7 @@ class Reader:
         records = sum(counts.values())
         if stream.fault and not (last and last.record == records - 1 and last.code == "truncated"):
             row = RejectRow(
-                records, last.line if last else 0, stream.bytes, stream.fault.code, None, stream.fault.message, b""
+                records, max(stream.line, 1), stream.bytes, stream.fault.code, None, stream.fault.message, b""
             )
             counts["rejects"] += 1
             records += 1

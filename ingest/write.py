@@ -50,7 +50,7 @@ class Output:
         if self.kind == ".jsonl.gz":
             self._file = gzip.GzipFile("", "wb", 6, self._raw, mtime=0)  # type: ignore[assignment]
         elif self.kind == ".jsonl.zst":
-            self._file = zstandard.ZstdCompressor(level=6).stream_writer(self._raw, closefd=False)  # type: ignore[assignment]
+            self._file = zstandard.ZstdCompressor(level=6, write_checksum=True).stream_writer(self._raw, closefd=False)  # type: ignore[assignment]
         elif self.kind == ".parquet":
             self._parquet = pq.ParquetWriter(self._raw, ROUNDS, compression="zstd")
         return self

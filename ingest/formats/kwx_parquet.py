@@ -19,8 +19,9 @@ from ingest.formats import Context, Parsed, constant
 from ingest.formats.kwx_record import BASE_LIMIT, PIAO_LIMIT, RAISE_LIMIT
 from ingest.formats.kwx_write import write
 from ingest.rejects import Reject, RejectRow
-from ingest.sources import Fault, Stream
+from ingest.sources import Stream
 from ingest.tiles import KINDS, PAD, SUITS
+from ingest.unpack import Fault
 
 NAME = "kwx-parquet"
 REQUIRED = ("game", "round", "rules", "options", "suits", "players", "dealer", "base", "deal", "events", "format")
