@@ -1,4 +1,4 @@
-"""The dashboard's navigation; every page is a file of pages/."""
+"""The dashboard's navigation; every page is a file of page/."""
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ language = screen.keep_language()
 page = st.navigation(
     [
         st.Page(
-            f"pages/{name}.py", title=screen.t(f"page.{name}"), icon=icon, url_path=name, default=name == "overview"
+            f"page/{name}.py", title=screen.t(f"page.{name}"), icon=icon, url_path=name, default=name == "overview"
         )
         for name, icon in PAGES.items()
     ]

@@ -345,11 +345,11 @@ def list_mispaid(offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
 
 
 def mispaid_by(what: str) -> pl.DataFrame:
-    """Mispaid rounds by "code", "site", "build" (ruleset and digest) or "change": label, rounds, mispaid; most first."""
+    """Mispaid rounds by "code", "site", "build" (ruleset and digest) or "change": label, rounds, mispaid."""
     sources = {
         "code": "SELECT DISTINCT p.code AS label, round_id FROM problems AS p WHERE kind = 'mismatch'",
         "site": "SELECT coalesce(site, '') AS label, round_id FROM rounds WHERE mispaid > 0",
-        "build": "SELECT concat_ws(' · ', ruleset, ruleset_digest) AS label, round_id FROM rounds WHERE mispaid > 0",
+        "build": "SELECT concat_ws(' ', ruleset, ruleset_digest) AS label, round_id FROM rounds WHERE mispaid > 0",
         "change": "SELECT DISTINCT unnest(explained_by) AS label, round_id FROM problems WHERE kind = 'mismatch'",
     }
     return select(

@@ -134,13 +134,13 @@ def address(page: str, **parameters: Any) -> str:
 def link(page: str, label: str, **parameters: Any) -> None:
     """A link to another view of the app; the label is our own text, never a log's."""
     given = {name: str(value) for name, value in parameters.items() if value is not None}
-    st.page_link(f"pages/{page}.py", label=f"→ {label}", query_params={"lang": lang(), **given})
+    st.page_link(f"page/{page}.py", label=f"→ {label}", query_params={"lang": lang(), **given})
 
 
 def go(page: str, **parameters: Any) -> None:
     """Opens another view of the app."""
     given = {name: str(value) for name, value in parameters.items() if value is not None}
-    st.switch_page(f"pages/{page}.py", query_params={"lang": lang(), **given})
+    st.switch_page(f"page/{page}.py", query_params={"lang": lang(), **given})
 
 
 def ready(empty_is_fine: bool = False) -> data.State | None:

@@ -55,7 +55,7 @@ def app(datasets: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> AppFactor
             monkeypatch.delenv("KWX_DB", raising=False)
         else:
             monkeypatch.setenv("KWX_DB", str(datasets[dataset]))
-        test = AppTest.from_file(str(FOLDER / "app.py"), default_timeout=60).switch_page(f"pages/{page}.py")
+        test = AppTest.from_file(str(FOLDER / "app.py"), default_timeout=60).switch_page(f"page/{page}.py")
         for name, value in {"lang": "en", **address}.items():
             test.query_params[name] = value
         return clean(test.run())
@@ -141,7 +141,7 @@ def test_a_newly_loaded_data_set_shows(tmp_path: Path, monkeypatch: pytest.Monke
         warehouse.load(reader, tmp_path / "db", **parts)
 
     monkeypatch.setenv("KWX_DB", str(tmp_path / "db"))
-    test = AppTest.from_file(str(FOLDER / "app.py"), default_timeout=60).switch_page("pages/overview.py")
+    test = AppTest.from_file(str(FOLDER / "app.py"), default_timeout=60).switch_page("page/overview.py")
     test.query_params["lang"] = "en"
     assert clean(test.run()).subheader[0].value == i18n.words("en")["state.missing"]
     for count in (5, 9):

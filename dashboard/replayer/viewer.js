@@ -90,6 +90,7 @@ class Viewer {
   close() {
     document.removeEventListener("keydown", this.onKey);
     clearInterval(this.playing);
+    clearTimeout(this.writing);
   }
 
   // ---- what stays the same while stepping ----
@@ -207,7 +208,7 @@ class Viewer {
     this.cursor.style.left = `${(100 * this.at) / Math.max(frames.length - 1, 1)}%`;
     for (const [at, mark] of this.marks) mark.classList.toggle("here", at === this.at);
     this.controls.querySelectorAll(".pov").forEach((node, seat) => node.classList.toggle("on", seat === this.pov));
-    this.remember(frame);
+    this.remember();
     this.host.dataset.event = frame.no ?? "";
     this.host.dataset.stepMs = (performance.now() - begun).toFixed(1);
   }
@@ -377,10 +378,13 @@ class Viewer {
     return url;
   }
 
-  remember(frame) {
-    if (frame.no !== this.remembered) window.history.replaceState(window.history.state, "", this.link());
-    this.remembered = frame.no;
+  // The address follows a moment later: browsers refuse to have it rewritten at every step of a held key.
+  remember() {
     this.start = this.at;
+    clearTimeout(this.writing);
+    this.writing = setTimeout(() => {
+      if (this.host.isConnected) window.history.replaceState(window.history.state, "", this.link());
+    }, 150);
   }
 
   copy() {

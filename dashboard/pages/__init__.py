@@ -1,1 +1,0 @@
-"""One file per page: what stands where, and nothing else."""

@@ -1,0 +1,86 @@
+"""A served dashboard and a real browser, for the tests and the screenshots."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+from urllib.request import urlopen
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from dashboard.serve import free_port
+
+CHROMIUM = "/usr/bin/chromium"
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+@contextmanager
+def served(db: Path) -> Iterator[str]:
+    """`kwx dashboard` on a data set, started from elsewhere; its address."""
+    kwx = Path(__file__).parent.parent / "kwx.py"
+    port = free_port(0)
+    server = subprocess.Popen(
+        [sys.executable, str(kwx), "dashboard", "--db", str(db), "--port", str(port)],
+        cwd=db.parent, env={**os.environ, "PYTHONPATH": ""}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        for _ in range(300):
+            time.sleep(0.1)
+            assert server.poll() is None, "the server ended"
+            try:
+                if urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=5).status == 200:
+                    break
+            except OSError:
+                continue
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """Debian's chromium."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+def watch(page: Page, home: str) -> list[str]:
+    """A list that fills with whatever goes wrong on a page: errors, and requests to anywhere else."""
+    wrong: list[str] = []
+
+    def message(text: str, url: str) -> None:
+        # Below a page's own path Streamlit asks for its host settings, finds none, and goes on.
+        if not ("404" in text and "/_stcore/" in url):
+            wrong.append(f"{text} {url}")
+
+    def request(url: str) -> None:
+        if urlsplit(url).scheme not in ("data", "blob") and urlsplit(url).netloc != urlsplit(home).netloc:
+            wrong.append(f"request to {url}")
+
+    page.on("console", lambda said: said.type == "error" and message(said.text, said.location.get("url", "")))
+    page.on("pageerror", lambda error: wrong.append(f"page error {error}"))
+    page.on("request", lambda asked: request(asked.url))
+    return wrong
+
+
+def settle(page: Page) -> None:
+    """Waits until the script has run and its pictures stand."""
+    page.wait_for_selector("h1, h2, h3", timeout=30_000)
+    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget], [data-stale=true]')", timeout=30_000)
+    page.wait_for_timeout(300)
+
+
+def view(home: str, name: str, **parameters: str) -> str:
+    """The address of a view."""
+    query = "&".join(f"{key}={quote(value, safe='')}" for key, value in parameters.items())
+    return f"{home}/{name}?{query}"
