@@ -164,28 +164,23 @@ def ready_with_discard(st, tb, seat):
 def splits_without_triplet(counts, kind, pairs):
     """Whether nine counts split into runs, triplets and `pairs` pairs (0 or 1) with no triplet of rank `kind`.
 
-    `counts` (int64[9]) comes back as it was.  Few calls: only for kongs after a reveal.
+    Few calls: only for kongs after a reveal.  Tried out rather than by recursion: a function that calls itself
+    crashes once numba loads it from its cache.
     """
-    first = -1
+    for pair in range(9 if pairs else 1):
+        for triplets in range(512):  # one bit a rank
+            if not triplets >> kind & 1 and rest_are_runs(counts, pair if pairs else -1, triplets):
+                return True
+    return False
+
+
+@inner
+def rest_are_runs(counts, pair, triplets):
+    """Whether nine counts less a pair of rank `pair` (-1: none) and a set of triplets are runs and nothing else."""
+    before, last = 0, 0  # runs that started two ranks and one rank lower
     for i in range(9):
-        if counts[i]:
-            first = i
-            break
-    if first < 0:
-        return pairs == 0
-    found = False
-    if counts[first] >= 3 and first != kind:
-        counts[first] -= 3
-        found = splits_without_triplet(counts, kind, pairs)
-        counts[first] += 3
-    if not found and pairs and counts[first] >= 2:
-        counts[first] -= 2
-        found = splits_without_triplet(counts, kind, 0)
-        counts[first] += 2
-    if not found and first < 7 and counts[first + 1] and counts[first + 2]:
-        for i in range(3):
-            counts[first + i] -= 1
-        found = splits_without_triplet(counts, kind, pairs)
-        for i in range(3):
-            counts[first + i] += 1
-    return found
+        runs = counts[i] - before - last - 3 * (triplets >> i & 1) - 2 * (i == pair)
+        if runs < 0:
+            return False
+        before, last = last, runs
+    return before == 0 and last == 0
