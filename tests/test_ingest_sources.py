@@ -172,7 +172,7 @@ def test_a_cut_compressed_file_keeps_what_came_before(tmp_path: Path, suffix: st
     packed = PACK[suffix](noisy)
     path.write_bytes(packed[: int(len(packed) * kept)])
     rounds, rejects, _ = read(path)
-    assert len(rounds) <= len(LINES) and (rounds or kept < 0.9)
+    assert len(rounds) <= len(LINES) and (rounds or kept < 0.99)  # zstd gives whole blocks
     assert [row["code"] for row in rejects] == ["truncated"]
     assert "cut" in rejects[0]["message"]
 

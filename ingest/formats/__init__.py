@@ -75,7 +75,10 @@ class Context:
         if answer is None:
             if len(self._seen) >= 4096:  # a log may name any number of different options
                 self._seen.clear()
-            answer = self._seen[rules, text] = self._resolve(rules, json.loads(text))
+            value = json.loads(text)
+            if not isinstance(value, dict):
+                raise Reject("bad_type", "options", f"{text[:40]}, expected an object")
+            answer = self._seen[rules, text] = self._resolve(rules, value)
         if len(answer) == 3:
             raise Reject(*answer)
         return answer

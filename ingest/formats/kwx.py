@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ingest.formats import Context, Parsed, rounds_batch
 from ingest.formats.kwx_columns import columns, decoded, explain, packed_fans
-from ingest.formats.kwx_record import NAME_LIMIT, Fields, Record, dumps, load, milliseconds, record
+from ingest.formats.kwx_record import NAME_LIMIT, Fields, Record, dumps, load, made, milliseconds, record
 from ingest.rejects import Reject, RejectRow
 from ingest.sources import TOO_LONG, UNENDED, Line, Stream
 
@@ -162,11 +162,11 @@ def canonical(text: str, context: Context) -> Record | None:
             source = private.get("_source")
         if fields.options is not None and not _compact(fields.options):
             return None
-        rules, options = context.ruleset(fields.rules, fields.options or "{}")
+        ruleset = context.ruleset(fields.rules, fields.options or "{}")
         time_ms = None if fields.time is None else milliseconds(fields.time)
     except (Reject, ValueError):
         return None
-    return Record(fields, players, rules, options, time_ms, source if type(source) is dict else None)
+    return made(fields, players, ruleset, time_ms, source)
 
 
 @lru_cache(maxsize=4096)

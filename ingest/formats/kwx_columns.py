@@ -235,7 +235,7 @@ def restored(source: dict[str, Any]) -> dict[str, Any]:
     """The columns that a converted round's "_source" gives back: origins of inferences, event numbers, coverage."""
     out: dict[str, Any] = {}
     for name in ("piao_from", "raise_from", "hidden_from"):
-        if source.get(name) in ("config", "inferred", "ambiguous"):
+        if source.get(name, "") in ("config", "inferred", "ambiguous", None):
             out[name] = source[name]
     if source.get("coverage") in COVERAGE:
         out["coverage"] = source["coverage"]

@@ -184,7 +184,7 @@ def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]
     yield ~((wall < KINDS).all(axis=1) | lacking), "bad_tile", "wall", "expected kinds 0-20"
     events = rounds.column("events")
     yield (
-        _rows(events, ~event_is_sound(events.flatten().to_numpy())),
+        _rows(events, ~event_is_sound(pc.fill_null(events.flatten(), 0).to_numpy())),
         "bad_token",
         "events",
         "a number that is no event",

@@ -197,10 +197,17 @@ def record(text: str, context: Context) -> Record:
         _extra(text, private) if private else None,
     )
     time_ms = milliseconds(time) if time is not None else None
-    source = row.get("_source")
-    return Record(
-        fields, players, *context.ruleset(fields.rules, options), time_ms, source if type(source) is dict else None
-    )
+    return made(fields, players, context.ruleset(fields.rules, options), time_ms, row.get("_source"))
+
+
+def made(fields: Fields, players: list[str], ruleset: tuple[str, str], time_ms: int | None, source: object) -> Record:
+    """The record of checked fields; an order of tiles without a commitment comes from its "_source"."""
+    if type(source) is not dict:
+        return Record(fields, players, *ruleset, time_ms, None)
+    order, deal = source.get("proof_order"), source.get("proof_deal")
+    if fields.order is None and type(order) is str and deal in ("one", "four"):
+        fields = fields._replace(order=order, proof_deal=deal)
+    return Record(fields, players, *ruleset, time_ms, source)
 
 
 def dumps(value: object) -> str:

@@ -18,7 +18,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.events import ENDS, unpack_fans
-from ingest.formats.kwx_columns import restored
 from ingest.formats.kwx_record import VERSION, dumps, members
 from ingest.notation import encode_events, encode_hands, encode_wall
 from ingest.tiles import NAMES, PAD, SUITS
@@ -208,10 +207,16 @@ def _more(rounds: pa.RecordBatch) -> list[dict[str, Any]]:
     names = ("piao_from", "raise_from", "hidden_from", "coverage", "event_no")
     usual = ("logged", "logged", "logged", "full", None)
     columns = [_strings(rounds, name) for name in names]
-    return [
-        {name: value for name, value, plain in zip(names, row, usual, strict=True) if value not in (plain, None)}
+    rows = [
+        {name: value for name, value, plain in zip(names, row, usual, strict=True) if value != plain}
         for row in zip(*columns, strict=True)
     ]
+    # An order of tiles that nobody committed to is no "proof".
+    orders = (_strings(rounds, name) for name in ("proof_scheme", "proof_order", "proof_deal"))
+    for row, (scheme, order, deal) in zip(rows, zip(*orders, strict=True), strict=True):
+        if scheme is None and order is not None:
+            row |= {"proof_order": order, "proof_deal": deal}
+    return rows
 
 
 def _extras(extra: str | None, format: str | None, more: dict[str, Any]) -> dict[str, str]:
@@ -225,7 +230,7 @@ def _extras(extra: str | None, format: str | None, more: dict[str, Any]) -> dict
     if more:
         source = json.loads(found.get("_source", "{}"))
         source = source if type(source) is dict else {"source": source}
-        if restored(source) != restored(more) or format != OWN:
+        if not more.items() <= source.items():
             found["_source"] = dumps(source | more)
     for path, value in found.items():
         nested = _NESTED.fullmatch(path)
