@@ -81,6 +81,6 @@ def settle(page: Page) -> None:
 
 
 def view(home: str, name: str, **parameters: str) -> str:
-    """The address of a view."""
+    """The address of a view; the overview is the home page."""
     query = "&".join(f"{key}={quote(value, safe='')}" for key, value in parameters.items())
-    return f"{home}/{name}?{query}"
+    return f"{home}/{name.removeprefix('overview')}?{query}"
