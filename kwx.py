@@ -212,13 +212,10 @@ def check(
 
 
 def _serve(db: Path, port: int | None) -> None:
-    """Serves the dashboard until it is interrupted; the server ends with this process."""
-    from analytics import warehouse
+    """Serves the dashboard; does not return."""
     from dashboard import serve
 
-    warehouse.connect(db).close()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    raise SystemExit(serve.serve(db, port))
+    serve.serve(db, port)
 
 
 def _answer(files: list[str] | None, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -278,7 +275,7 @@ def rules(
     if sum(choice is not None for choice in (ident, diff, file)) > 1:
         raise UsageError("rules: give one of ID, --diff and --check")
     if file is not None:
-        rows, shown = [], f"{file}: fine, and its examples hold: {rules_text.check_file(file)}\n"
+        rows, shown = [], f"{file}: fine, examples that hold: {rules_text.check_file(file)}\n"
     elif diff is not None:
         rows, shown = rules_text.difference(*diff), rules_text.difference_text(*diff)
     elif ident is not None:
@@ -311,14 +308,22 @@ def simulate(
 @app.command()
 def convert(
     logs: Logs,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz, .jsonl.zst.")],
-    site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz/.zst, .parquet.")],
+    site: Site = None, users: Users = None,
 ) -> None:  # fmt: skip
-    """Write logs of any format as a kwx log, without loss."""
-    from ingest import write as writer
+    """Write logs of any format as a kwx log, without loss; what can't be read as a round is named on stderr."""
+    from ingest.write import write as write_rounds
 
-    with progress("written") as step:
-        writer.write(reader(logs, site, users, rules, option, keep_raw=True), output, progress=step)
+    source = reader(logs, site, users, None, None, keep_raw=True)
+    with progress("written", printing=True) as step:
+        rejects = write_rounds(source, output, step)
+    for row in rejects.drop_columns(["raw"]).to_pylist():
+        say(f"{row['source']}:{row['line']}:-: {row['code']}: {row['message']}")
+    totals = {name: sum(source.sources()[name].to_pylist()) for name in ("records", "rounds", "repeats", "rejects")}
+    for note in source.notes:
+        say(note)
+    say(", ".join(f"{count:,} {name}" for name, count in totals.items()))
+    raise SystemExit(int(rejects.num_rows > 0))
 
 
 @app.command()
