@@ -217,7 +217,7 @@ def evaluate(st, rules, tb, seat, tile, by, after_kong, last_tile):
             level -= 1
         if rules.fan[THREE_DRAGONS_SEVEN_PAIRS] > rules.fan[level] and kinds & DRAGONS == DRAGONS:
             level = THREE_DRAGONS_SEVEN_PAIRS
-        consider(st, rules, put(rules, always, level, 1), 0)
+        consider(st, rules, put(rules, always, level, 1), kan if rules.side_kan_seven_pairs else 0)
 
     if is_complete(st, tb, seat) and not (seven and rules.seven_pairs_first):
         fans = always + si_gui(st, rules, seat, tile, flush)
