@@ -81,7 +81,7 @@ def play(record, rules):
     Codes of the whole round (index None) come first and don't stop the play.
 
     The outcome: "ledger" [(cause, from, to, points)], "wins", "kongs" (net points a seat), "end", "next_dealer",
-    "next_raise", "points" (net of the whole ledger), "table" (the final Table).
+    "next_raise", "points" (net of the whole ledger, the fee in), "table" (the final Table).
     """
     table = start(record, rules)
     events = record["events"].split()

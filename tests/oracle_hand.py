@@ -243,7 +243,9 @@ def fans_of(hand, reading, all_readings, rules):
 
 def kan_of(hand, reading, rules):
     """Kongs, and kinds of which three or four are concealed; the tile of a discard win completes none."""
-    held = Counter(hand.concealed + ([hand.win] if hand.by == "self_draw" else []))
+    if reading[0] == "pairs" and not rules["side.kan_seven_pairs"]:
+        return 0
+    held = Counter(hand.concealed + ([hand.win] if hand.by == "self_draw" or rules["side.kan_with_win"] else []))
     return sum(1 for kind, _ in hand.melds if kind != "pung") + sum(1 for count in held.values() if count >= 3)
 
 
@@ -278,7 +280,8 @@ def score(hand, rules):
         fans = fans_of(hand, reading, found, rules)
         kan = kan_of(hand, reading, rules)
         multiple = multiple_of(fans, rules)
-        key = (-multiple, [FANS.index(fan) for fan in fans], -kan)
+        combined = multiple_of(fans, rules | {"score.cap": 0})  # the cap limits what is paid, it picks no reading
+        key = (-combined, [FANS.index(fan) for fan in fans], -kan)
         if best is None or key < best_key:
             best, best_key = Score(fans, multiple, kan), key
     return best

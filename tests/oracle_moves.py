@@ -70,6 +70,8 @@ def draw(table, seat, tile, replacement):
 
 def discard(table, seat, tile, drawn):
     rules = table.rules
+    after_kong = table.phase in ("konged", "added") and seat == table.turn
+    need(not (drawn and after_kong), "missing_event")  # the tile just drawn would be a replacement
     own_turn(table, seat, table.kongs_void)
     need(tile in table.hands[seat], "tile_not_held")
     if seat in table.revealed and not table.revealing:
@@ -169,7 +171,7 @@ def own_turn(table, seat, without_replacement=False):
             note_missed(table)
             finish_added_kong(table)
         table.dead.add(seat)
-        table.phase = "turn"
+        table.phase, table.drawn = "turn", None
     need(seat == table.turn and table.phase in ("turn", "punged"), out_of_turn(table, seat))
 
 
@@ -216,8 +218,6 @@ def finish_added_kong(table):
 def add_kong(table, seat, tile, kind, source, taken, void):
     for _ in range(taken):
         table.hands[seat].remove(tile)
-    if table.drawn == tile:
-        table.drawn = None
     table.melds[seat].append({"kind": kind + "_kong", "tile": tile})
     table.hidden[seat] = tuple(other for other in table.hidden[seat] if other != tile)
     table.phase, table.kongs_void = "konged", void
@@ -231,6 +231,7 @@ def reveal(table, seat, hidden):
     rules = table.rules
     mine = seat == table.turn and table.phase in ("turn", "punged")
     need(mine or rules["reveal.when"] == "any_time", out_of_turn(table, seat))
+    need(not (seat == table.turn and table.phase in ("konged", "added")), "missing_event")
     need(seat not in table.revealed, "changed_after_reveal")
     need(table.wall_left >= rules["reveal.min_wall"], "reveal_not_allowed")
     need(seat not in table.dead, "dead_hand")
@@ -242,7 +243,6 @@ def reveal(table, seat, hidden):
         need(ready_after_a_discard(table, seat), "not_ready")
         table.revealing = True
     else:
-        need(not (seat == table.turn and table.phase in ("konged", "added")), "missing_event")
         need(not offered_win(table, seat) and table.locked[seat] is None, "reveal_not_allowed")
         need(waits_now(table, seat), "not_ready")
     table.revealed.append(seat)

@@ -70,7 +70,7 @@ def discards(rng, table, seat, generous=0.0):
     """All discards, the likeliest first; `generous` is how often one that the others want goes first."""
     hand, drawn = table.hands[seat], table.drawn
     tokens = [(f"{seat}x{tile}", tile) for tile in sorted(set(hand), key=order)]
-    if drawn:
+    if drawn in hand:
         tokens.append((f"{seat}y{drawn}", drawn))
 
     others = [other for other in range(3) if other != seat]
@@ -202,14 +202,17 @@ def random_round(rng, ruleset, options, rules, number=0):
                 events.append(token)
                 break
         else:
-            break  # no second winner
+            if table.wins:
+                break  # no second winner
+            table = after(table, "z")  # nothing is legal any more: a reveal that the forced discard undoes
+            events.append("z")
     record["events"], record["wall"] = " ".join(events), "".join(wall)
     paid = play(record, rules)
     wins = [
         {key: win[key] for key in ("seat", "from", "tile", "fans", "multiple") if win[key] is not None}
         for win in paid["wins"]
     ]
-    fee = rules["stake.fee"] * record["base"]
+    fee = rules["stake.fee"] * record["base"] if paid["end"] != "aborted" else 0
     record["result"] = {"end": paid["end"], "points": paid["points"], "wins": wins, "kongs": paid["kongs"], "fee": fee}
     return record
 
