@@ -1,6 +1,9 @@
 """The command line as a user meets it: what is printed where, and with which exit code."""
 
+import gzip
+import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -9,6 +12,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
+DATA = Path(__file__).parent / "data"
+ROUNDS = DATA / "cases" / "rounds.jsonl.gz"
+KEYS = ["kind", "code", "source", "record", "line", "site", "game", "round", "event", "seat", "logged", "expected"]
+KEYS += ["message", "explained_by"]
+SUMMARY = ["kind", "records", "rounds", "repeats", "rejects", "clean", "violation", "mismatch", "unpaid"]
 COMMANDS = ("demo", "run", "check", "show", "score", "waits", "rules", "simulate", "convert", "dashboard")
 
 
@@ -89,3 +97,142 @@ def test_output_without_utf8(tmp_path) -> None:
     run = process("rules", env=os.environ | {"PYTHONIOENCODING": "ascii"})
     out, err = run.communicate()
     assert (run.returncode, err) == (0, b"") and b"hubei" in out
+
+
+def lines(count: int) -> list[str]:
+    """The first rounds of the cases, all of them clean."""
+    return gzip.decompress(ROUNDS.read_bytes()).decode().splitlines()[:count]
+
+
+@pytest.fixture
+def broken(tmp_path) -> Path:
+    """A log with a mispaid round, a repeat, a duplicate and a cut line among clean ones."""
+    some = lines(8)
+    row = json.loads(some[3])
+    first, second, third = row["result"]["points"]
+    row["result"]["points"] = [first + 5, second - 5, third]
+    some[3] = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    path = tmp_path / "broken.jsonl"
+    path.write_text("\n".join([*some, some[0], lines(4)[3], some[5][:200]]), encoding="utf-8")
+    return path
+
+
+def test_check_prints_one_line_a_problem(cli, broken: Path) -> None:
+    ran = cli("check", broken)
+    found = [line.split(": ")[:2] for line in ran.out.splitlines()]
+    assert ran.code == 1 and ran.err == ""
+    assert found[:3] == [
+        [f"{broken}:4:-", "points"], [f"{broken}:10:-", "duplicate_round"], [f"{broken}:11:-", "truncated"],
+    ]  # fmt: skip
+    assert ran.out.splitlines()[-1] == (
+        "11 records, 8 rounds, 1 repeats, 2 rejects, 7 clean, 0 violation, 1 mismatch, 0 unpaid"
+    )
+
+
+def test_check_json_has_exactly_the_documented_keys(cli, broken: Path) -> None:
+    *rows, summary = map(json.loads, cli("check", broken, "--json").out.splitlines())
+    assert [list(row) for row in rows] == [KEYS] * 3
+    assert [row["kind"] for row in rows] == ["mismatch", "reject", "reject"]
+    assert (rows[0]["record"], rows[0]["round"], rows[0]["event"]) == (3, json.loads(lines(4)[3])["round"], None)
+    assert list(summary) == SUMMARY
+    assert summary["records"] == summary["rounds"] + summary["repeats"] + summary["rejects"]
+
+
+def test_check_of_clean_rounds_and_of_another_claim(cli, tmp_path) -> None:
+    path = tmp_path / "clean.jsonl"
+    path.write_text("\n".join(lines(24)) + "\n", encoding="utf-8")
+    assert cli("check", path).code == 0
+    claimed = [json.loads(line) for line in cli("check", path, "--option", "score.cap=4", "--json").out.splitlines()]
+    assert claimed[-1]["mismatch"] > 0
+    assert any("score.cap" in change for row in claimed[:-1] for change in row["explained_by"])
+
+
+def test_unpaid_rounds_alone_are_fine(cli, tmp_path) -> None:
+    row = {key: value for key, value in json.loads(lines(1)[0]).items() if key != "result"}
+    ran = cli("check", "-", "--json", stdin=json.dumps(row).encode())
+    assert (ran.code, json.loads(ran.out)["unpaid"]) == (0, 1)
+
+
+def test_run_loads_once_and_says_so(cli, broken: Path, tmp_path) -> None:
+    db = tmp_path / "a.duckdb"
+    first, second = (cli("run", broken, "--db", db, "--json") for _ in range(2))
+    assert (first.code, second.code) == (1, 1)
+    one, two = json.loads(first.out), json.loads(second.out)
+    assert (one["changed"], two["changed"], two["digest"]) == (True, False, one["digest"])
+    assert (one["rounds"], one["repeats"], two["rounds"], two["repeats"]) == (8, 1, 0, 9)
+    assert "holds all of it already" in cli("run", broken, "--db", db).out
+
+
+def test_run_writes_parquet(cli, tmp_path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(lines(8)) + "\n", encoding="utf-8")
+    ran = cli("run", path, "--db", tmp_path / "a.duckdb", "--parquet", tmp_path / "parquet")
+    assert ran.code == 0 and list((tmp_path / "parquet" / "rounds").rglob("*.parquet"))
+
+
+def test_convert_keeps_every_byte(cli, tmp_path) -> None:
+    text = "\n".join(lines(20)) + "\n"
+    (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
+    for first, second in (("b.jsonl.gz", "c.jsonl"), ("b.jsonl.zst", "d.jsonl"), ("b.parquet", "e.jsonl")):
+        assert cli("convert", tmp_path / "a.jsonl", "-o", tmp_path / first).code == 0
+        assert cli("convert", tmp_path / first, "-o", tmp_path / second).code == 0
+        assert (tmp_path / second).read_text(encoding="utf-8") == text
+
+
+def test_convert_names_what_it_leaves_out(cli, broken: Path, tmp_path) -> None:
+    ran = cli("convert", broken, "-o", tmp_path / "out.jsonl")
+    assert (ran.code, ran.out) == (1, "")
+    assert f"{broken}:11:-: truncated" in ran.err and "11 records, 8 rounds, 1 repeats, 2 rejects" in ran.err
+
+
+@pytest.mark.parametrize("command", ["score", "waits"])
+def test_score_and_waits_answer_line_by_line(cli, command: str) -> None:
+    cases = gzip.decompress((DATA / "cases" / f"{command}.jsonl.gz").read_bytes()).splitlines()[:40]
+    asked = [json.loads(case) for case in cases]
+    ran = cli(command, stdin=b"\n".join(cases))
+    assert (ran.code, ran.err) == (0, "")
+    for case, line in zip(asked, ran.out.splitlines(), strict=True):
+        if command == "waits":
+            assert json.loads(line) == {"id": case["id"], "waits": case["expect"]}
+        else:
+            expected = case["expect"] or {"multiple": None, "fans": None}
+            assert json.loads(line) == {"id": case["id"], **expected}
+
+
+def test_score_answers_every_wrong_line_and_goes_on(cli) -> None:
+    good = {"id": "g", "concealed": "4688p123789s", "melds": ["pung 9p"], "win": "5p", "by": "discard"}
+    wrong = [
+        b"{", b"[1]", b"\xff\xfe", b"1" * 5000, b"[" * 100_000,
+        json.dumps(good | {"id": "rules", "rules": "hubai"}).encode(),
+        json.dumps(good | {"id": "option", "options": {"score.cup": 8}}).encode(),
+        json.dumps(good | {"id": "count", "concealed": "4688p"}).encode(),
+        json.dumps(good | {"id": "fifth", "concealed": "9999p123789s", "melds": ["pung 9p"]}).encode(),
+    ]  # fmt: skip
+    ran = cli("score", "--rules", "hubei", stdin=b"\n".join([*wrong, json.dumps(good).encode()]) + b"\n\n")
+    *errors, last = map(json.loads, ran.out.splitlines())
+    assert (ran.code, ran.err) == (1, "")
+    assert [error["id"] for error in errors] == [None] * 5 + ["rules", "option", "count", "fifth"]
+    assert all(list(error) == ["id", "error"] for error in errors)
+    assert last == {"id": "g", "multiple": 2, "fans": ["ka_wu_xing"]}
+
+
+def test_the_flags_of_score_yield_to_the_line(cli) -> None:
+    hand = {"id": 1, "concealed": "9s", "melds": ["pung 5z", "pung 6z", "pung 7z", "pung 1p"], "win": "9s"}
+    hands = [hand | {"by": "discard"} | own for own in ({}, {"options": {"score.cap": 16}}, {"rules": "xiangyang"})]
+    asked = b"\n".join(json.dumps(hand).encode() for hand in hands)
+    ran = cli("score", "--rules", "hubei", "--option", "score.cap=32", stdin=asked)
+    assert [json.loads(line)["multiple"] for line in ran.out.splitlines()] == [32, 16, 32]
+
+
+def test_interrupted_is_130_and_leaves_nothing(tmp_path) -> None:
+    with process("convert", "-", "-o", "out.jsonl", cwd=tmp_path, stdin=subprocess.PIPE) as run:
+        run.stdin.write(lines(1)[0].encode() + b"\n")
+        run.stdin.flush()
+        deadline = time.monotonic() + 60
+        while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert list(tmp_path.iterdir()), "it never began to write"
+        run.send_signal(signal.SIGINT)
+        assert run.wait(60) == 130
+        assert (run.stdout.read(), run.stderr.read()) == (b"", b"")
+    assert list(tmp_path.iterdir()) == []
