@@ -67,12 +67,16 @@ def _compile(function: F, **options: bool) -> F:
     if not COMPILED:
         return function
     compiled = numba.njit(cache=CACHE is not None, nogil=True, error_model="numpy", **options)(function)
-    # numba compiles a variant for every integer literal that a call passes (fifty of one function were seen, a third
-    # of the compile time); one for all integers is enough.
-    call = compiled.get_call_template
-    compiled.get_call_template = lambda args, kws: call(
-        tuple(map(types.unliteral, args)), {name: types.unliteral(arg) for name, arg in kws.items()}
-    )
+    template = compiled.get_call_template
+
+    def one_specialisation(args: tuple, kws: dict) -> Any:
+        # numba would compile a function anew for each constant it is called with (50 times for a flag).
+        return template(
+            tuple(numba.types.unliteral(arg) for arg in args),
+            {name: numba.types.unliteral(arg) for name, arg in kws.items()},
+        )
+
+    compiled.get_call_template = one_specialisation
     return compiled
 
 
