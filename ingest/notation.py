@@ -57,6 +57,8 @@ def suits_of(*columns: Sequence[str | None], events: Sequence[str]) -> np.ndarra
     The events have a say only where the tiles show less than two suits.
     """
     codes = np.zeros(len(events), np.uint8)
+    if not any("m" in "".join([text for text in column if text]) for column in (*columns, events)):
+        return codes  # all of them play the first two suits
     for row, texts in enumerate(zip(*columns, strict=True)):
         text = "".join([text for text in texts if text])
         used = ("m" in text) + 2 * ("p" in text) + 4 * ("s" in text)
@@ -65,6 +67,18 @@ def suits_of(*columns: Sequence[str | None], events: Sequence[str]) -> np.ndarra
             used |= ("m" in text) + 2 * ("p" in text) + 4 * ("s" in text)
         codes[row] = _SUITS_CODE[used]
     return codes
+
+
+def _kinds(first: np.ndarray, second: np.ndarray, suits: np.ndarray, row: np.ndarray | None) -> np.ndarray:
+    """The kinds of tiles written as two bytes, NO_TILE for what is none; `row`: the round of each, None for one a row.
+
+    `suits` are codes of SUITS; PAD is read as the last of them, for rounds that are refused anyway.
+    """
+    key = first.astype(np.intp) << 8 | second
+    if suits.any():
+        start = np.minimum(suits, len(SUITS) - 1).astype(np.intp) << 16
+        key += start.reshape(-1, *[1] * (key.ndim - 1)) if row is None else start[row]
+    return _KIND.take(key)
 
 
 def decode_hands(texts: Sequence[str], suits: np.ndarray, hands: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -81,7 +95,7 @@ def decode_hands(texts: Sequence[str], suits: np.ndarray, hands: int = 3) -> tup
     at = np.flatnonzero(digit)
     others = np.flatnonzero(~digit)
     letter = data[others[(np.cumsum(~digit))[at]]]  # the first byte after a digit's run
-    kinds = _KIND[np.minimum(suits, 2)[hand[at] // hands], data[at].astype(np.int32) << 8 | letter]
+    kinds = _kinds(data[at], letter, suits, hand[at] // hands)
     counts = np.bincount(hand[at], minlength=rounds * hands)
     place = np.arange(len(at)) - (np.cumsum(counts) - counts)[hand[at]]
     out = np.full((rounds * hands, HAND), PAD, np.uint8)
@@ -104,7 +118,7 @@ def decode_wall(texts: Sequence[str], suits: np.ndarray, tiles: int) -> tuple[np
     whole = [text if right else "?" * size for text, right in zip(texts, fine, strict=True)]
     data = np.frombuffer("".join(whole).encode(), np.uint8)
     pairs = data.reshape(len(texts), tiles, 2)
-    kinds = _KIND[np.minimum(suits, 2)[:, None], pairs[:, :, 0].astype(np.int32) << 8 | pairs[:, :, 1]]
+    kinds = _kinds(pairs[:, :, 0], pairs[:, :, 1], suits, None)
     return kinds, fine & (kinds != NO_TILE).all(axis=1) & (suits != PAD)
 
 
@@ -129,7 +143,7 @@ def decode_events(texts: Sequence[str], suits: np.ndarray) -> tuple[np.ndarray, 
     ends_round = (verb == ev.EXHAUSTED) | (verb == ev.ABORTED)
     fine = (length >= _SHORTEST[verb]) & (length <= _LONGEST[verb]) & (lone == ends_round) & ((seat < 3) | lone)
     seat[lone] = ev.NO_SEAT
-    tile = _KIND[np.minimum(suits, 2)[row], data[starts + 2].astype(np.int32) << 8 | data[starts + 3]]
+    tile = _kinds(data[starts + 2], data[starts + 3], suits, row)
     tiled = length >= 4
     fine &= (tile != NO_TILE) | ~tiled
     source = data[starts + 4] - ord("0")

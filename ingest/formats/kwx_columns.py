@@ -126,14 +126,16 @@ def columns(rows: list[Record], arrays: dict[str, Any], site: str) -> dict[str, 
     """The columns of ROUNDS that come from the log; `site` for rounds that name none."""
     fields: Fields = arrays["fields"]
     count = len(rows)
-    foreign = [restored(row.source) if row.source else {} for row in rows]
-    piao_from = [more.get("piao_from", "logged") for more in foreign]
-    raise_from = [more.get("raise_from", "logged") for more in foreign]
-    piao = [text or ("0,0,0" if come == "logged" else None) for text, come in zip(fields.piao, piao_from, strict=True)]
-    raises = [
-        int(text) if text else 0 if come == "logged" else None
-        for text, come in zip(fields.raise_, raise_from, strict=True)
-    ]
+    foreign: list[dict[str, Any]] = [restored(row.source) if row.source else {} for row in rows]
+
+    def came(name: str, usual: str) -> list[str | None] | str:
+        return [more.get(name, usual) for more in foreign] if any(foreign) else usual
+
+    # Absent means none, unless a foreign round says that its log does not tell.
+    told = [come == "logged" for come in came("piao_from", "logged")] if any(foreign) else [True] * count
+    piao = [text or ("0,0,0" if logged else None) for text, logged in zip(fields.piao, told, strict=True)]
+    told = [come == "logged" for come in came("raise_from", "logged")] if any(foreign) else [True] * count
+    raises = [int(text) if text else 0 if logged else None for text, logged in zip(fields.raise_, told, strict=True)]
     suits, offsets = arrays["suits"], pa.array(arrays["offsets"])
     return {
         "site": [text or site for text in fields.site],
@@ -149,12 +151,12 @@ def columns(rows: list[Record], arrays: dict[str, Any], site: str) -> dict[str, 
         "dealer": pa.array(arrays["dealer"].astype(np.int8)),
         "dice": _integers(fields.dice, 2),
         "piao": _integers(piao, 3),
-        "piao_from": piao_from,
+        "piao_from": came("piao_from", "logged"),
         "base": [int(text) if text else 1 for text in fields.base],
         "raise": raises,
-        "raise_from": raise_from,
-        "hidden_from": [more.get("hidden_from", "logged") for more in foreign],
-        "coverage": [more.get("coverage", "full") for more in foreign],
+        "raise_from": came("raise_from", "logged"),
+        "hidden_from": came("hidden_from", "logged"),
+        "coverage": came("coverage", "full"),
         "deal": _fixed(arrays["deal"], None),
         "wall": _fixed(arrays["wall"], fields.wall),
         "proof_scheme": [text and "sha256" for text in fields.commit],
