@@ -109,6 +109,7 @@ EDITS: tuple[tuple[str, str, Callable[[Round], Round | None]], ...] = (
     ("a ruleset that does not exist", "unknown_rules", _unknown_rules),
     ("a tile that does not exist", "bad_tile", _bad_tile),
 )
+REJECTED = ("unknown_rules", "bad_tile")
 
 
 def _tiles(text: str) -> list[str]:
@@ -154,7 +155,8 @@ def plant(log: str, source: str, turn: int) -> tuple[str, list[Planted]]:
     planted: list[Planted] = []
     for number, (first, last) in enumerate(ranges[:3]):
         what, code, edit = EDITS[(3 * turn + number) % len(EDITS)]
-        for at in range(first + 1, last - 1):
+        # A round that becomes unreadable is the last of its game: no other round misses it.
+        for at in [last - 1] if code in REJECTED else range(first + 1, last - 1):
             row = edit(json.loads(lines[at]))
             if row is not None:
                 lines[at] = dump(row)

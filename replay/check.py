@@ -60,9 +60,11 @@ def problems(reader: Reader, progress: Callable[[int], None] = lambda rounds: No
         progress(batch.rounds.num_rows)
 
     rounds = pa.concat_tables(kept) if kept else ROUNDS.empty_table().select(KEPT)
-    late = check_games(rounds).to_pylist()
+    sources = reader.sources()
+    place = {name: number for number, name in enumerate(sources["source"].to_pylist())}
+    late = sorted(check_games(rounds).to_pylist(), key=lambda row: (place[row["source"]], *_place(row)))
     yield from map(_problem, late)
-    yield _summary(reader.sources(), rounds, {row["round_id"] for row in late if row["kind"] == "violation"})
+    yield _summary(sources, rounds, {row["round_id"] for row in late if row["kind"] == "violation"})
 
 
 def _summary(sources: pa.Table, rounds: pa.Table, violated: set[int]) -> dict[str, Any]:
