@@ -6,9 +6,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from dashboard import data, i18n, screen, tiles
-from dashboard.frames import frames
 from ingest.events import digest64
-from replay import ruleset
+from replay import ruleset, trace
 from replay.rulefile import RulesetError
 
 Rows = list[dict[str, Any]]
@@ -29,7 +28,7 @@ def round_id(address: str) -> int | None:
 def viewer_data(id: str, tables: Mapping[str, Rows], event: int | None, pov: int) -> dict[str, Any]:
     """What the viewer shows: `tables` of data.round_tables, `event` the event number to open at (None: the deal)."""
     row, lang = tables["rounds"][0], screen.lang()
-    steps = frames(row, _replacement(row))
+    steps = trace.frames(row, _replacement(row))
     numbers = {frame["no"]: at for at, frame in enumerate(steps) if frame["no"] is not None}
     last = len(steps) - 1
     ledger = _ledger(tables, numbers, last)

@@ -13,11 +13,12 @@ import altair as alt
 import polars as pl
 import streamlit as st
 
-from dashboard import data, frames, i18n
+from dashboard import data, i18n
 from ingest.tiles import NAMES
-from replay import ruleset
+from replay import ruleset, trace
 from replay.rulefile import BASE, RulesetError
 
+SEATS = (("#6d4bb5", "5px"), ("#0f766e", "50%"), ("#b03a72", "9px 2px"))  # as in the style sheets of the components
 FEW = 100  # observations below which shares are shown with a warning
 
 
@@ -85,7 +86,7 @@ def tile_names(kinds: Iterable[int] | None, suits: str | None) -> list[str]:
 
 def winning_hands(row: Mapping[str, Any], wins: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The hands of a round's wins for a listing: concealed tiles, melds, and the winning tile apart."""
-    melds = frames.melds(row)
+    melds = trace.melds(row)
     out = []
     for win in wins:
         held, tile = list(win["hand"] or b""), win["tile"]
@@ -123,6 +124,16 @@ def lines(*each: tuple[str, str], tag: str = "div") -> None:
         f'<{tag} style="margin:0;padding:0;overflow-wrap:anywhere;{style}"><bdi>{html.escape(text)}</bdi></{tag}>'
         for text, style in each
     ))  # fmt: skip
+
+
+def seat_line(seat: int, player: str) -> None:
+    """A seat in its colour and shape, and who sits there."""
+    colour, radius = SEATS[seat]
+    badge = (
+        f'<span style="display:inline-grid;place-items:center;width:20px;height:20px;margin-right:8px;color:#fff;'
+        f'font-size:12px;font-weight:700;background:{colour};border-radius:{radius}">{seat}</span>'
+    )
+    st.html(f'<div style="overflow-wrap:anywhere;font-weight:600">{badge}<bdi>{html.escape(player)}</bdi></div>')
 
 
 def address(page: str, **parameters: Any) -> str:

@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.events import ENDS, FANS, unpack_fans
+from ingest.tiles import SUITS
 from replay import messages, problems
-from replay.picture import picture
 from replay.proof import GRADES, Notes
 from replay.ruleset import Ruleset, canonical
+from replay.trace import picture
 
 if TYPE_CHECKING:
     from replay.batch import Played
@@ -312,7 +313,9 @@ def problem_table(rounds: pa.RecordBatch, played: "Played", notes: Notes, why: d
     numbered = rounds["event_no"].take(rows).to_pylist()
     for (row, _, found), numbers_of_source in zip(listed, numbered, strict=True):
         event = found["event"]
-        found["table"] = picture(played.rounds[row], played.events, event)
+        one = played.rounds[row]
+        shown = {"deal": one.deal.tobytes(), "events": played.events[one.start : one.stop], "suits": SUITS[one.suits]}
+        found["table"] = picture(shown, event)
         if event < 0:
             found["event"] = None
         elif numbers_of_source is not None:

@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from analytics import warehouse
 from dashboard import charts, i18n, round_view, tiles
-from dashboard import frames as frame_maker
 from ingest.events import ENDS, FANS, VERBS
 from ingest.rejects import REJECT_CODES
 from replay import problems
+from replay import trace as frame_maker
 
 FOLDER = Path(i18n.__file__).parent.parent
 PAGES = ("overview", "rounds", "payouts", "data")
@@ -307,7 +307,8 @@ def test_a_payout_shows_where_it_differs(app: AppFactory, rounds: list[dict[str,
         assert f"recomputed {row['points'][seat]:,}, recorded {row['recorded_points'][seat]:,}" in alt
     shown = component(test, "mispaid")
     assert shown["selected"] == row["id"]
-    assert all(cells[6] == cells[4] - cells[5] != 0 for cells in (line["cells"] for line in shown["rows"]))
+    for _, seats, recorded, points, *_ in (line["cells"] for line in shown["rows"]):
+        assert [seat["points"] for seat in seats] == [a - b for a, b in zip(recorded, points, strict=True)] != [0, 0, 0]
 
 
 def test_a_rejected_record_is_shown_as_written(app: AppFactory) -> None:

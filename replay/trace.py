@@ -1,7 +1,7 @@
-"""One round as a list of frames for the viewer: what lies where after each event.
+"""One round step by step, for people: what lies where after each event, and what each hand waits for.
 
-Only moves tiles about as the log says; what is legal, ready or worth what is the replay's business and comes from
-its tables.  Frame 0 is the deal; frame i is the table after event i - 1.
+Only moves tiles about as the log says, legal or not; what is legal or worth what is the engine's business and
+stands in its tables.  Frame 0 is the deal; frame i is the table after event i - 1.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,6 +10,7 @@ from typing import Any
 from ingest.events import (
     ADDED_KONG,
     CONCEALED_KONG,
+    DECLINE,
     DISCARD,
     DISCARD_DRAWN,
     DRAW,
@@ -21,7 +22,10 @@ from ingest.events import (
     VERBS,
     WIN,
 )
-from ingest.tiles import NAMES, NO_TILE, PAD, WALL_TILES
+from ingest.tiles import COPIES, KINDS, NAMES, NO_TILE, PAD, WALL_TILES, text
+from replay.hand import add_tile, tables, waits_of
+from replay.jit import record
+from replay.state import STATE
 
 _MELDS = {PUNG: ("pung", 2), KONG: ("exposed", 3), CONCEALED_KONG: ("concealed", 4)}
 
@@ -31,9 +35,33 @@ def frames(row: Mapping[str, Any], replacement: str) -> list[dict[str, Any]]:
 
     A frame: no, seat, verb, tile, source (of its event; None in frame 0), wall_left, gone and next (places of the
     wall), seats: hand (sorted names), drawn, melds (kind, tile, from, robbed), river (tile, drawn, taken, reveal),
-    revealed, hidden (names).
+    revealed, hidden (names), waits (tile, live: copies that lie neither in this hand nor open on the table; empty
+    while the hand holds a tile more or isn't ready).
     """
     return _Table(row, replacement).play(row["events"] or [], row["event_no"])
+
+
+def picture(row: Mapping[str, Any], event: int) -> str:
+    """The table before event `event` (-1: at the end) in one line: hands, melds, a star for a reveal, the last tile.
+
+    row: deal, events, suits as in `frames`.
+    """
+    table = _Table(row, "back")
+    events = row["events"]
+    for packed in events if event < 0 else events[:event]:
+        table.apply(int(packed))
+    parts = []
+    for seat in range(3):
+        drawn = table.drawn[seat]
+        hand = text(sorted([*table.hands[seat], *([] if drawn is None else [drawn])]), row["suits"] or "ps")
+        melds = [
+            f"{meld['kind']} {table.names[meld['tile']]}" + ("" if meld["from"] is None else f"<{meld['from']}")
+            for meld in table.melds[seat]
+        ]
+        parts.append(" ".join([f"{seat}{'*' if table.revealed[seat] else ''}", hand, *melds]))
+    if table.last is not None:
+        parts.append(f"{table.last[0]} puts {table.names[table.last[1]]}")
+    return " | ".join(parts)
 
 
 def melds(row: Mapping[str, Any]) -> list[list[list[str]]]:
@@ -61,6 +89,9 @@ class _Table:
         self.declaring: int | None = None
         self.from_front = self.from_back = 0
         self.replacement = replacement
+        self.last: tuple[int, int] | None = None  # who put which tile into the claim window
+        self.shown = [0] * KINDS  # copies in rivers and melds
+        self.state = record(STATE)
 
     def play(self, events: Sequence[int], numbers: Sequence[int] | None) -> list[dict[str, Any]]:
         out = [self.frame(None, None)]
@@ -71,7 +102,7 @@ class _Table:
 
     def apply(self, event: int) -> None:
         seat, verb, tile, source = event & 3, event >> 2 & 15, event >> 6 & 31, event >> 11 & 3
-        if seat == NO_SEAT:
+        if seat == NO_SEAT or (verb not in (REVEAL, DECLINE) and tile >= KINDS):
             return
         if verb in (DRAW, REPLACEMENT):
             self.settle(seat)
@@ -83,15 +114,20 @@ class _Table:
             self.take(seat, tile, 1, drawn_first=verb == DISCARD_DRAWN)
             reveal = self.declaring == seat
             self.declaring = None
+            self.last = seat, tile
+            self.shown[tile] += 1
             self.river[seat].append({"tile": tile, "drawn": verb == DISCARD_DRAWN, "taken": None, "reveal": reveal})
         elif verb in _MELDS:
             kind, held = _MELDS[verb]
             self.take(seat, tile, held)
+            self.shown[tile] += held
             self.claim(source, tile, seat)
             meld = {"kind": kind, "tile": tile, "from": None if source == NO_SEAT else source, "robbed": False}
             self.melds[seat].append(meld)
         elif verb == ADDED_KONG:
             self.take(seat, tile, 1, drawn_first=True)
+            self.last = seat, tile
+            self.shown[tile] += 1
             for meld in self.melds[seat]:
                 if meld["kind"] == "pung" and meld["tile"] == tile:
                     meld["kind"] = "added"
@@ -157,7 +193,32 @@ class _Table:
                     "river": [{**discard, "tile": name[discard["tile"]]} for discard in self.river[s]],
                     "revealed": self.revealed[s],
                     "hidden": [name[kind] for kind in range(len(name)) if self.hidden[s] >> kind & 1],
+                    "waits": [{"tile": name[kind], "live": live} for kind, live in self.waits(s)],
                 }
                 for s in range(3)
             ],
         }
+
+    def waits(self, seat: int) -> list[tuple[int, int]]:
+        """(kind, live copies) of what completes a hand of 13 less three a meld; live as this seat can see it."""
+        hand = self.hands[seat]
+        if self.drawn[seat] is not None or len(hand) != 13 - 3 * len(self.melds[seat]):
+            return []
+        if any(hand.count(kind) > COPIES for kind in set(hand)):
+            return []
+        st = self.state
+        for name in ("hand", "tiles", "key", "odd", "pung", "exposed", "added", "concealed"):
+            st[name][seat] = 0
+        st.hidden[seat] = self.hidden[seat]
+        for kind in hand:
+            add_tile(st, tables(), seat, kind, 1)
+        for meld in self.melds[seat]:
+            st[meld["kind"]][seat] |= 1 << meld["tile"]
+        bits = int(waits_of(st, tables(), seat))
+        open_hands = [self.hands[other] for other in range(3) if other != seat and self.revealed[other]]
+        out = []
+        for kind in range(KINDS):
+            if bits >> kind & 1:
+                seen = hand.count(kind) + self.shown[kind] + sum(other.count(kind) for other in open_hands)
+                out.append((kind, max(COPIES - seen, 0)))
+        return out
