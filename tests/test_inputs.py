@@ -1,0 +1,143 @@
+"""Raise and piao that rows leave out: carried, inferred, left open; an inference never explains a fault away."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from ingest.read import Reader
+from replay import ruleset
+from replay.batch import Replayer
+from tests.oracle_servers import lines, truths
+
+RAISED = "sx_13_sy_full_up_cap32_piao1_base2_bighands"
+CHOSEN = "sx_03_xy_full_cap16_ma1_piao-choice"
+
+
+def replay(path: Path, rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Rounds, seats and problems of some rows, read and replayed."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    replayer = Replayer()
+    parts = [replayer.feed(batch.rounds) for batch in Reader([str(path)], check_rules=ruleset.check)]
+    wanted = ("rounds", "seats", "problems")
+    return {name: pa.concat_tables([part[name] for part in parts]).to_pylist() for name in wanted}
+
+
+def rooms(name: str) -> list[list[dict[str, Any]]]:
+    """The rows of each room of a recording."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in lines(f"{name}.rows.jsonl.gz"):
+        found.setdefault(row["room_uuid"], []).append(row)
+    return list(found.values())
+
+
+def carried(rows: list[dict[str, Any]]) -> dict[tuple[str, int], int]:
+    """The raise in force in each round of whole rooms, by the servers' announcements put right."""
+    sides = {(side["room_uuid"], side["game_index"]): side for side in lines(f"{RAISED}.sidecar.jsonl.gz")}
+    out, raised = {}, 0
+    for row in rows:
+        raised = 0 if row["game_index"] == 0 else raised
+        place = (row["room_uuid"], row["game_index"])
+        out[place] = raised
+        wins = [hand for result in sides[place]["server_settlement"]["results"] for hand in result["huinfo"]]
+        wins = [hand for hand in wins if hand.get("ishupai")]
+        double = len(wins) == 2 and not wins[0]["isQiangGangHu"]
+        raised = raised + 1 if not wins or double else 0
+    return out
+
+
+def test_the_raise_is_carried_through_a_game(tmp_path: Path) -> None:
+    rows = [row for room in rooms(RAISED) for row in room]
+    found = replay(tmp_path / "a.jsonl", rows)["rounds"]
+    wanted = carried(rows)
+    assert max(wanted.values()) >= 1
+    assert {(entry["game"], entry["round"]): entry["raise"] for entry in found} == wanted
+    assert {entry["raise_from"] for entry in found} == {"config"}
+
+
+def test_after_a_gap_the_raise_is_inferred(tmp_path: Path) -> None:
+    rows = rooms(RAISED)[0]
+    wanted = carried(rows)
+    faulty = {truth.row["game_index"] for truth in truths(RAISED) if truth.faults and truth.row in rows}
+    after_gap = [number for (_, number), raised in wanted.items() if raised and number not in faulty]
+    assert len(after_gap) >= 2
+    for number in after_gap:
+        left = [row for row in rows if row["game_index"] != number - 1]
+        entry = replay(tmp_path / "a.jsonl", left)["rounds"][number - 1]
+        assert (entry["round"], entry["raise_from"], entry["verdict"]) == (number, "inferred", "clean")
+        assert entry["raise"] == wanted[entry["game"], number]
+
+
+def test_a_round_that_pays_nothing_leaves_its_raise_open(tmp_path: Path) -> None:
+    """Alone in its file, a draw without payments tells no raise: null, and clean."""
+    rows = [row for row in lines(f"{RAISED}.rows.jsonl.gz") if row["result"] == "[0,0,0,0]" and row["game_index"]]
+    assert rows
+    for row in rows:
+        entry = replay(tmp_path / "a.jsonl", [row])["rounds"][0]
+        assert (entry["raise_from"], entry["raise"], entry["verdict"]) == ("ambiguous", None, "clean")
+
+
+def test_a_carried_raise_does_not_bend_to_the_record(tmp_path: Path) -> None:
+    """The server forgot to double: the round is a mismatch, whatever raise would explain it."""
+    at = next(at for at, truth in enumerate(truths(RAISED)) if truth.faults == {"raise"})
+    rows = lines(f"{RAISED}.rows.jsonl.gz")
+    found = replay(tmp_path / "a.jsonl", rows)["rounds"][at]
+    assert (found["verdict"], found["raise_from"]) == ("mismatch", "config")
+    assert found["raise"] > 0
+
+
+def test_the_piao_of_a_game_holds_for_its_faulty_rounds(tmp_path: Path) -> None:
+    """A fault is judged with the game's piao, not with the one that would fit its own row best."""
+    room = rooms(CHOSEN)[0]
+    clean = replay(tmp_path / "a.jsonl", room)
+    assert {entry["piao_from"] for entry in clean["rounds"]} == {"inferred"}
+    piao = [seat["piao"] for seat in clean["seats"][:3]]
+    for row, entry in zip(room, clean["rounds"], strict=True):
+        if entry["end"] != "win" or entry["verdict"] != "clean":
+            continue
+        points = json.loads(row["result"])
+        winner = points.index(max(points))
+        payer = points.index(min(points))
+        points[winner] += 1
+        points[payer] -= 1
+        bent = [other if other is not row else row | {"result": json.dumps(points)} for other in room]
+        found = replay(tmp_path / "b.jsonl", bent)
+        assert [seat["piao"] for seat in found["seats"][:3]] == piao
+        assert [e["round"] for e in found["rounds"] if e["verdict"] == "mismatch"] == sorted(
+            [entry["round"], *(e["round"] for e in clean["rounds"] if e["verdict"] == "mismatch")]
+        )
+        return
+    pytest.fail("no clean win in the room")
+
+
+def test_one_round_leaves_the_piao_open(tmp_path: Path) -> None:
+    """A draw tells nothing, one win only sums: null, "ambiguous", and clean as far as some value explains it."""
+    rows = rooms(CHOSEN)[0]
+    words = set()
+    for row in rows:
+        found = replay(tmp_path / "a.jsonl", [row])
+        entry = found["rounds"][0]
+        words.add(entry["piao_from"])
+        known = [seat["piao"] for seat in found["seats"]]
+        assert (known == [None] * 3) == (entry["piao_from"] == "ambiguous")
+        assert entry["verdict"] in ("clean", "mismatch")
+    assert "ambiguous" in words
+
+
+def test_a_record_that_no_piao_explains_is_a_mismatch(tmp_path: Path) -> None:
+    row = rooms(CHOSEN)[0][0]
+    found = replay(tmp_path / "a.jsonl", [row | {"result": "[1000,-1000,0,0]"}])
+    assert found["rounds"][0]["verdict"] == "mismatch"
+    assert found["rounds"][0]["piao_from"] == "ambiguous"
+
+
+def test_rounds_may_come_in_any_order(tmp_path: Path) -> None:
+    rows = [row for room in rooms(RAISED) for row in room]
+    forward = replay(tmp_path / "a.jsonl", rows)
+    backward = replay(tmp_path / "b.jsonl", rows[::-1])
+    key = ("game", "round", "raise", "raise_from", "piao_from", "verdict", "state_digest")
+    assert sorted([entry[name] for name in key] for entry in forward["rounds"]) == sorted(
+        [entry[name] for name in key] for entry in backward["rounds"]
+    )
