@@ -7,11 +7,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+ROOT = Path(__file__).parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from browser import browser, served, settle, view, watch  # noqa: E402
 from sample_warehouse import build  # noqa: E402
 
 from analytics import warehouse  # noqa: E402
+
+HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
 
 def views(db: Path) -> dict[str, tuple[str, dict[str, str]]]:
@@ -46,8 +49,10 @@ def main(folder: Path, db: Path, widths: tuple[int, ...] = (1440,)) -> None:
                         page.set_viewport_size({"width": width, "height": 1000})
                         page.goto(view(home, where, lang=language, **parameters))
                         settle(page)
-                        page.wait_for_timeout(1500)
-                        height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+                        height, before = 1, 0
+                        while height != before:  # until nothing more arrives
+                            page.wait_for_timeout(1500)
+                            before, height = height, page.evaluate(HEIGHT)
                         page.set_viewport_size({"width": width, "height": min(max(height, 800), 5000)})
                         page.wait_for_timeout(1000)
                         page.screenshot(path=folder / f"{name}-{language}-{theme}-{width}.png")

@@ -6,7 +6,7 @@ Blue is gain, orange loss; no meaning is told by colour alone; sizes suit a colu
 import altair as alt
 import polars as pl
 
-GAIN, LOSS, PLAIN = "#3b7fc4", "#d07a1e", "#7b8494"
+GAIN, LOSS, PLAIN, COUNT = "#3b7fc4", "#d07a1e", "#7b8494", "#6482a6"
 VERDICTS = {
     "clean": "#3b7fc4", "unpaid": "#a3acb8", "mismatch": "#e0a23a", "violation": "#b9560f", "rejects": "#59616e",
     "repeats": "#c9ced6",
@@ -14,7 +14,7 @@ VERDICTS = {
 BAR = 26  # pixels a horizontal bar takes
 
 
-AXIS = 52  # pixels an axis with its title takes: Streamlit fits both into the height
+AXIS = 76  # pixels an axis with its title takes: Streamlit fits both into the height
 
 
 def _height(frame: pl.DataFrame) -> int:
@@ -47,7 +47,7 @@ def stacked(frame: pl.DataFrame) -> alt.LayerChart:
     return alt.layer(bars, text).properties(height=130)
 
 
-def bars(frame: pl.DataFrame, title: str, colour: str = GAIN) -> alt.LayerChart:
+def bars(frame: pl.DataFrame, title: str, colour: str = COUNT) -> alt.LayerChart:
     """Horizontal bars in the frame's order: columns label, value, text (what is written at the bar's end)."""
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
@@ -105,7 +105,7 @@ def days(frame: pl.DataFrame, moved: str, mispaid: str) -> alt.LayerChart:
     chart = alt.Chart(long).mark_bar(**bar).encode(
         x=x,
         y=alt.Y("points:Q", stack=None, title=None, axis=alt.Axis(format="~s", tickCount=5)),
-        color=alt.Color("what:N", scale=alt.Scale(domain=[moved, mispaid], range=[GAIN, LOSS]), title=None,
+        color=alt.Color("what:N", scale=alt.Scale(domain=[moved, mispaid], range=[COUNT, LOSS]), title=None,
                         legend=alt.Legend(orient="bottom")),
         tooltip=[alt.Tooltip("day:T", format="%Y-%m-%d"), "what:N", alt.Tooltip("points:Q", format=","), "rounds:Q"],
     )  # fmt: skip
@@ -139,4 +139,4 @@ def waterfall(frame: pl.DataFrame, low: int, high: int) -> alt.LayerChart:
         y=y, x=alt.X("right:Q", scale=scale), text="text:N"
     )
     zero = alt.Chart(pl.DataFrame({"x": [0]})).mark_rule(color=PLAIN, opacity=0.6).encode(x=alt.X("x:Q", scale=scale))
-    return alt.layer(zero, drawn, differs, text).properties(height=28 * frame.height + 34)
+    return alt.layer(zero, drawn, differs, text).properties(height=28 * frame.height + 40)

@@ -317,27 +317,31 @@ def payout_counts() -> dict[str, Any]:
 
 
 def count_mispaid() -> int:
-    """Seats whose recorded points differ from the recomputed ones."""
-    return select("SELECT count(*) AS n FROM seats WHERE recorded_points <> points")["n"][0]
+    """Rounds whose recorded points differ from the recomputed ones."""
+    return select("SELECT count(*) AS n FROM rounds WHERE mispaid > 0")["n"][0]
 
 
 def list_mispaid(offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
-    """Mispaid seats, largest difference first: id, facts, points both ways, codes, explained_by, event."""
+    """Mispaid rounds, most first: id, facts, lists by seat (players, recorded, points), codes, explained_by, event."""
     return select(
         f"""
         WITH page AS MATERIALIZED (
-            SELECT round_id, seat, player, points, recorded_points, recorded_points - points AS difference
-            FROM seats WHERE recorded_points <> points
-            ORDER BY abs(recorded_points - points) DESC, round_id, seat LIMIT ? OFFSET ?
+            SELECT {_ID} AS id, round_id, ruleset, time_ms, mispaid
+            FROM rounds AS r WHERE mispaid > 0 ORDER BY {SORTS["mispaid"]} LIMIT ? OFFSET ?
         )
-        SELECT {_ID} AS id, page.*, r.site, r.ruleset, r.verdict, p.codes, p.explained_by, p.event
-        FROM page JOIN rounds AS r USING (round_id)
+        SELECT page.*, s.players, s.recorded, s.points, p.codes, p.explained_by, p.event
+        FROM page
+        LEFT JOIN (
+            SELECT round_id, list(player ORDER BY seat) AS players, list(points ORDER BY seat) AS points,
+                list(recorded_points ORDER BY seat) AS recorded
+            FROM seats WHERE round_id IN (SELECT round_id FROM page) GROUP BY round_id
+        ) AS s USING (round_id)
         LEFT JOIN (
             SELECT round_id, list(DISTINCT code ORDER BY code) AS codes, min(event) AS event,
                 list_sort(list_distinct(flatten(list(explained_by)))) AS explained_by
             FROM problems WHERE kind = 'mismatch' AND round_id IN (SELECT round_id FROM page) GROUP BY round_id
         ) AS p USING (round_id)
-        ORDER BY abs(difference) DESC, round_id, seat
+        ORDER BY mispaid DESC, id
         """,
         limit,
         offset,

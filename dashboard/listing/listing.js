@@ -2,6 +2,7 @@
 // Text from logs goes through textContent: it is text, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
+const NUMBERS = ["number", "points", "lines"];
 const hosts = new WeakMap();
 
 function el(tag, className, ...children) {
@@ -43,6 +44,7 @@ const draw = {
   number: (value) => (value === null ? "–" : value.toLocaleString("en")),
   points: (value) => el("span", tone(value), signed(value)),
   seat: (value) => badge(value),
+  lines: (value) => el("div", "lines", ...value.map((points) => el("span", "num", points === null ? "–" : signed(points)))),
   place: (value) => el("span", "place", el("bdi", "", value.label)),
   mark: (value) =>
     el("div", "chips", el("span", `mark ${value.kind}`, value.label), ...(value.chips ?? []).map((chip) => el("span", `chip ${value.kind}`, chip))),
@@ -58,9 +60,22 @@ const draw = {
       el("div", "hand", badge(hand.seat), ...hand.tiles.map((group) => el("span", "group", ...group.map((name) => tile(name, labels[name]))))))),
 };
 
+// A link that opens within the app, and in a tab of its own when asked to.
+function anchor(content, href, act) {
+  const link = el("a", "", content);
+  link.href = href ?? "#";
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  });
+  return link;
+}
+
 function build(host, data, open) {
   const head = el("tr", "", ...data.columns.map((column) => {
-    const cell = el("th", column.kind === "number" || column.kind === "points" ? "num" : "", column.label);
+    const cell = el("th", NUMBERS.includes(column.kind) ? "num" : "", column.label);
     cell.scope = "col";
     return cell;
   }));
@@ -68,19 +83,15 @@ function build(host, data, open) {
     const line = el("tr", row.id !== null && row.id === data.selected ? "selected" : "");
     data.columns.forEach((column, i) => {
       const value = row.cells[i];
-      const content = value === null || value === undefined ? "" : draw[column.kind](value, data.labels);
-      const cell = el("td", column.kind === "number" || column.kind === "points" ? "num" : `c-${column.kind}`);
+      const content = value === null || value === undefined || column.kind === "open" ? "" : draw[column.kind](value, data.labels);
+      const cell = el("td", NUMBERS.includes(column.kind) ? "num" : `c-${column.kind}`);
       if (i === 0 && row.id !== null) {
-        const link = el("a", "", content);
-        link.href = row.href ?? "#";
-        link.addEventListener("click", (event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-          event.preventDefault();
-          event.stopPropagation();
-          open(row.id);
-        });
-        cell.append(link);
+        cell.append(anchor(content, row.href, () => open(row.id)));
         if (value.more) cell.append(el("div", "more", el("bdi", "", value.more)));
+      } else if (column.kind === "open" && value) {
+        const link = anchor(value.label, value.href, () => open(value.id));
+        link.className = "open";
+        cell.append(link);
       } else cell.append(content);
       line.append(cell);
     });

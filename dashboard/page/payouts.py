@@ -63,7 +63,7 @@ def hero(id: str) -> None:
     low, high = min(0, *ends), max(0, *ends)
     for column, seat, frame in zip(st.columns(3), seats, frames, strict=True):
         with column:
-            screen.line(f"{t('viewer.seat')} {seat['seat']} · {seat['player'] or ''}", "font-weight:600")
+            screen.seat_line(seat["seat"], seat["player"] or "")
             part = t(
                 "payouts.hero_part", seat=seat["seat"], points=seat["points"], recorded=seat["recorded_points"] or 0
             )
@@ -156,24 +156,34 @@ def bars(frame: pl.DataFrame, headings: dict, title: str) -> None:
 
 
 def the_list(selected: str) -> None:
-    """Every mispaid seat; one opens above."""
+    """Every mispaid round: shown above when picked, or opened at its event."""
     st.subheader(t("payouts.list"))
-    total = data.count_mispaid()
-    offset = screen.pager("page", total, data.PAGE_ROWS)
+    offset = screen.pager("page", data.count_mispaid(), data.PAGE_ROWS)
     rows = []
     for row in data.list_mispaid(offset).iter_rows(named=True):
+        numbers = list(zip(row["players"] or [], row["recorded"] or [], row["points"] or [], strict=True))
         cells = [
-            row["id"], row["seat"], row["player"] or "", screen.rules_name(row["ruleset"]),
-            row["recorded_points"], row["points"], row["difference"],
+            {"label": row["id"], "more": f"{screen.rules_name(row['ruleset'])} · {screen.when(row['time_ms'])}"},
+            [{"seat": seat, "name": player or "", "points": recorded - points}
+             for seat, (player, recorded, points) in enumerate(numbers)],
+            [recorded for _, recorded, _ in numbers],
+            [points for _, _, points in numbers],
             [{"label": word("code", code), "kind": "mismatch"} for code in row["codes"] or []],
             [{"label": change} for change in row["explained_by"] or []],
+            {"id": f"{row['event'] if row['event'] is not None else ''} {row['id']}", "label": "▶ " + t("payouts.open"),
+             "href": screen.address("rounds", round=row["id"], event=row["event"])},
         ]  # fmt: skip
         rows.append((row["id"], screen.address("payouts", case=row["id"]), cells))
-    kinds = ("text", "seat", "text", "text", "points", "points", "points", "chips", "chips")
-    names = ("round", "seat", "player", "ruleset", "recorded", "recomputed", "difference", "codes", "explained")
+    kinds = ("place", "seats", "lines", "lines", "chips", "chips")
+    names = ("round", "differences", "recorded", "recomputed", "codes", "explained")
     columns = [(kind, t(f"column.{name}")) for kind, name in zip(kinds, names, strict=True)]
-    opened = listing("mispaid", columns, rows, caption=t("payouts.caption"), labels={}, selected=selected)
-    if opened:
+    opened = listing(
+        "mispaid", [*columns, ("open", "")], rows, caption=t("payouts.caption"), labels={}, selected=selected
+    )
+    if opened and " " in opened:
+        event, id = opened.split(" ", 1)
+        screen.go("rounds", round=id, event=event or None)
+    elif opened:
         st.query_params["case"] = opened
         st.rerun()
 
