@@ -211,6 +211,37 @@ def check(
     raise SystemExit(found(summary))
 
 
+@app.command()
+def show(
+    ident: Annotated[str, typer.Argument(metavar="ID", help="site/game/round, each part URL-escaped.")],
+    logs: Annotated[list[str] | None, typer.Argument(metavar="[LOGS...]", help="Where the round stands.")] = None,
+    db: Annotated[Path | None, typer.Option(metavar="FILE", help="Take the round from this data set.")] = None,
+    event: Annotated[int | None, typer.Option(metavar="N", help="Only the table after event N.")] = None,
+    pov: Annotated[int | None, typer.Option(metavar="SEAT", min=0, max=2, help="What this seat could see.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an evidence file instead.")] = None,
+    site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
+) -> None:  # fmt: skip
+    """Show one round step by step: table, waits, fans, ledger, problems."""
+    if bool(logs) == (db is not None):
+        raise UsageError("show: give either LOGS or --db FILE")
+    if db is not None:
+        from analytics.one_round import from_data_set
+
+        tables = from_data_set(db, ident)
+    else:
+        from replay.one_round import from_logs
+
+        tables = from_logs(reader(logs, site, users, rules, option, keep_raw=True), ident)
+    if html is not None:
+        from dashboard import evidence
+
+        evidence.write(html, tables)
+        return
+    from replay.show_text import render
+
+    sys.stdout.write(render(tables, event, pov))
+
+
 def _serve(db: Path, port: int | None) -> None:
     """Serves the dashboard; does not return."""
     from dashboard import serve
