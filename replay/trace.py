@@ -69,10 +69,11 @@ def melds(row: Mapping[str, Any]) -> list[list[list[str]]]:
     table = _Table(row, "back")
     for event in row["events"] or []:
         table.apply(int(event))
-    return [[_drawn(meld["kind"], table.names[meld["tile"]]) for meld in melds] for melds in table.melds]
+    return [[drawn_meld(meld["kind"], table.names[meld["tile"]]) for meld in melds] for melds in table.melds]
 
 
-def _drawn(kind: str, name: str) -> list[str]:
+def drawn_meld(kind: str, name: str) -> list[str]:
+    """The tiles of a meld as they lie: a concealed kong shows two backs."""
     return ["back", name, name, "back"] if kind == "concealed" else [name] * (3 if kind == "pung" else 4)
 
 
