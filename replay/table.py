@@ -54,13 +54,12 @@ def apply(st, rules, tb, rin, out, event, number):
     if st.phase == ENDED:
         flag(st, AFTER_END, number, seat if seat < 3 else -1, -1, -1)
         stop(st)
+    elif st.phase == WON and (verb == V_EXHAUSTED or verb == V_ABORTED):
+        flag(st, AFTER_END, number, -1, -1, -1)
+        stop(st)
     elif verb == V_EXHAUSTED:
         exhausted(st, rules, tb, rin, out, number)
     elif verb == V_ABORTED:
-        if st.phase == WON:
-            flag(st, AFTER_END, number, -1, -1, -1)
-            stop(st)
-            return
         if st.phase == ADDED:
             complete_added(st, rules, rin, out)
         out.end = END_ABORTED
@@ -68,7 +67,7 @@ def apply(st, rules, tb, rin, out, event, number):
     elif verb > V_ABORTED or seat > 2 or (tile > 20 and verb < V_REVEAL) or (verb == V_WIN and tile > 20):
         flag(st, BAD_CLAIM, number, -1, -1, -1)
         stop(st)
-    elif st.phase == WON and verb != V_WIN and verb != V_DECLINE:
+    elif st.phase == WON and verb != V_DECLINE and (verb != V_WIN or source > 2):  # only others' wins may follow
         flag(st, AFTER_END, number, seat, -1, -1)
         stop(st)
     elif verb == V_WIN:
@@ -198,7 +197,7 @@ def discard(st, rules, tb, out, seat, verb, tile, number):
     st.shown[tile] += 1
     st.waits[seat] = waits_of(st, tb, seat)
     if st.revealing:
-        if not st.waits[seat]:
+        if not st.waits[seat] and not st.dead[seat]:
             flag(st, NOT_READY, number, seat, tile, -1)
         note_reveal(st, out, seat)
     if rules.win_missed == MISSED_UNTIL_DISCARD:
