@@ -55,7 +55,6 @@ def draw(table, seat, tile, replacement):
     note_missed(table)
     if replacement:
         finish_added_kong(table)
-        table.held |= {kind for kind, count in Counter(table.hands[seat]).items() if count == 4}
     else:
         table.after_kong = False
         table.chain = 0
@@ -159,8 +158,9 @@ def exposed_kong(table, seat, tile, source):
     void = wall_for_kong(table)
     revealed_kong(table, seat, tile, table.hands[seat])
     note_missed(table)
+    table.held = set()
     add_kong(table, seat, tile, "exposed", source, 3, void)
-    table.turn, table.last, table.held, table.declined = seat, None, set(), set()
+    table.turn, table.last, table.declined = seat, None, set()
 
 
 def own_turn(table, seat, without_replacement=False):
@@ -220,6 +220,7 @@ def add_kong(table, seat, tile, kind, source, taken, void):
         table.hands[seat].remove(tile)
     table.melds[seat].append({"kind": kind + "_kong", "tile": tile})
     table.hidden[seat] = tuple(other for other in table.hidden[seat] if other != tile)
+    table.held |= {kind for kind, count in Counter(table.hands[seat]).items() if count == 4}
     table.phase, table.kongs_void = "konged", void
     if not void:
         table.chain += 1
@@ -265,11 +266,11 @@ def win(table, seat, tile, source):
         table.phase = "won"
         return
     need(table.phase in ("discarded", "added"), out_of_turn(table, seat))
+    already = [one["seat"] for one in table.wins]
+    need(seat not in already, "claim_order")
     need(source == table.turn and seat != table.turn and tile == table.last, "bad_claim")
     need(table.phase == "discarded" or rules["kong.robbable"], "bad_claim")
     need(seat not in table.declined, "bad_claim")
-    already = [one["seat"] for one in table.wins]
-    need(seat not in already, "claim_order")
     need(not already or (already[-1] - source) % 3 < (seat - source) % 3, "claim_order")
     code = can_win(table, seat, by_now(table), tile)
     need(code is None, code)
@@ -302,7 +303,7 @@ def decline(table, seat):
             revealed_kong(table, seat, table.last, table.hands[seat])
         except Illegal:
             kongs = False
-    need(offered_win(table, seat) or (not table.wins and (pungs or kongs)), "bad_claim")
+    need(offered_win(table, seat) or pungs or kongs, "bad_claim")
     table.declined.add(seat)
 
 
@@ -327,6 +328,7 @@ def apply(table, token):
         if token == "e":
             exhausted(table)
         else:
+            finish_added_kong(table)  # nobody robbed it
             table.end = "aborted"
         return
     seat, verb, rest = int(token[0]), token[1], token[2:]

@@ -32,7 +32,7 @@ class Table:
     revealing: bool = False  # the seat in turn has revealed in this turn and not discarded yet
     after_kong: bool = False  # the seat in turn has konged in this turn
     chain: int = 0  # kongs so far in the running chain
-    held: set = field(default_factory=set)  # kinds that could have been konged before the last replacement
+    held: set = field(default_factory=set)  # kinds held four times when this turn's kongs were made
     declined: set = field(default_factory=set)  # seats that declined the present tile
     locked: list = field(default_factory=lambda: [None, None, None])  # missed win: None or the multiple missed
     locked_tile: list = field(default_factory=lambda: [None, None, None])
