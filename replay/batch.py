@@ -22,6 +22,7 @@ class Played(NamedTuple):
     results: np.recarray  # state.RESULT[n]
     problems: np.recarray  # state.PROBLEM[m], ordered by row
     fan_values: np.ndarray  # int64[rulesets, fans]
+    piao_left: dict[int, np.ndarray] = {}  # row -> the choices of piao that remain, where the log leaves it open
 
 
 class Rules:

@@ -33,12 +33,16 @@ def explanations(replayer: "Replayer", played: "Played") -> dict[int, list[str]]
     found: dict[int, list[str]] = {}
     for number in np.unique(played.rounds.rules[faulty]).tolist():
         rows = faulty[played.rounds.rules[faulty] == number]
+        # Where the piao stayed open, any choice that is left may go with a change.
+        choices = [played.piao_left.get(row, played.rounds.piao[row][None]) for row in rows.tolist()]
+        rows = np.repeat(rows, [len(left) for left in choices])
         again = played.rounds[rows].copy()
+        again.piao = np.concatenate(choices)
         again.rules = 0
         for key, value, changed in ruleset.variants(replayer.rules.loaded[number]):
             one = np.zeros(1, ruleset.DTYPE)
             one[0] = changed
             trial = replayer.play(again, played.events, one.view(np.recarray))
-            for row in rows[trial.results.problems == 0].tolist():
+            for row in np.unique(rows[trial.results.problems == 0]).tolist():
                 found.setdefault(row, []).append(f"{key}={ruleset.text(value)}")
     return {row: sorted(changes) for row, changes in found.items()}

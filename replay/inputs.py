@@ -5,7 +5,9 @@
   does not reach.
 * piao: the same for all rounds of a game.  The values per seat that explain most of its rounds; several that do so
   equally well stay open, and a round is then judged with one of them that explains it, if any does.
-* hidden triplets: stay open.  They decide only whether a revealed seat may kong, and such a kong tells its triplet.
+* hidden triplets: stay open.  They decide whether a revealed seat may kong, and such a kong tells its triplet; and
+  they narrow its waits, which changes what a draw pays: there, if the record isn't right without, the sets that
+  explain it are taken.  (A win is logged with its tile, and hiding a triplet takes no fan from it.)
 
 A faulty round is judged with its game's values, never with those that would fit it best.  `piao_from`, `raise_from`
 and `hidden_from` say what was done: "config" (it follows from the rounds before), "inferred", "ambiguous" (null).
@@ -20,12 +22,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from ingest.events import ENDS, pack_reveal
 from replay.state import HAS_POINTS
 
 if TYPE_CHECKING:
     from replay.batch import Played, Replayer
 
 RAISE_LIMIT = 6  # doublings that are tried where the rounds before are missing
+HIDDEN_LIMIT = 512  # combinations of hidden triplets that are tried for one round
 CONFIG, INFERRED, AMBIGUOUS = "config", "inferred", "ambiguous"
 
 
@@ -50,6 +54,7 @@ def solve(
     prepared.hidden_open = null["hidden_from"]
     words = {name: rounds[name].to_pylist() for name in ("piao_from", "raise_from", "hidden_from")}
     raise_known = np.ones(len(prepared), bool)
+    solver = None
     if piao_max.any() or open_raise.any():
         solver = _Solver(replayer, prepared, events, rounds["round"].to_numpy(), games(rounds), words)
         runs = solver.carry_raise(open_raise)
@@ -57,7 +62,8 @@ def solve(
         if runs:
             raise_known = solver.find_raise(runs)
             solver.find_piao(piao_max, np.nonzero(~raise_known)[0])
-    played = replayer.play(prepared, events)
+    played = find_hidden(replayer, replayer.play(prepared, events), words["hidden_from"])
+    played = played._replace(piao_left=solver.left if solver else {})
     for row in np.nonzero(null["hidden_from"] & tells_hidden(played.results))[0].tolist():
         words["hidden_from"][row] = INFERRED
     columns = {name: pa.array(values, pa.string()).dictionary_encode() for name, values in words.items()}
@@ -83,6 +89,42 @@ def tells_hidden(results: np.recarray) -> np.ndarray:
 def candidates(most: int) -> np.ndarray:
     """Every choice of piao up to `most`, int64[(most + 1) ** 3, 3], in ascending order."""
     return np.array(list(product(range(most + 1), repeat=3)), np.int64)
+
+
+def hidden_choices(result: np.record) -> list[tuple[int, ...]]:
+    """Sets of triplets that the reveals of a round may hide, one set (a bit a kind) a reveal; fewest triplets first."""
+    per_reveal = []
+    for place in range(int(result.reveals)):
+        kinds = np.nonzero(result.hand[result.reveal_seat[place]] >= 3)[0].tolist()
+        picks = product((0, 1), repeat=len(kinds))
+        per_reveal.append([sum(bit << kind for bit, kind in zip(pick, kinds, strict=True)) for pick in picks])
+    choices = list(product(*per_reveal)) if np.prod([len(sets) for sets in per_reveal]) <= HIDDEN_LIMIT else []
+    return sorted(choices, key=lambda sets: (sum(one.bit_count() for one in sets), sets))
+
+
+def find_hidden(replayer: "Replayer", played: "Played", words: list[str | None]) -> "Played":
+    """The batch replayed anew with hidden triplets where only they explain what a draw paid."""
+    prepared, results = played.rounds, played.results
+    asks = (prepared.hidden_open > 0) & (results.reveals > 0) & (results.end == ENDS.index("draw"))
+    asks &= (prepared.compare & HAS_POINTS != 0) & (results.points != prepared.points).any(axis=1)
+    events = played.events
+    for row in np.nonzero(asks)[0].tolist():
+        one, result = prepared[row], results[row]
+        choices = hidden_choices(result)
+        length = int(one.stop - one.start)
+        trials = np.repeat(prepared[row : row + 1], len(choices)).view(np.recarray)
+        trials.start = np.arange(len(choices)) * length
+        trials.stop = trials.start + length
+        tried = np.tile(events[one.start : one.stop], (len(choices), 1))
+        for place in range(int(result.reveals)):
+            seat, event = int(result.reveal_seat[place]), int(result.reveal_event[place])
+            tried[:, event] = [pack_reveal(seat, sets[place]) for sets in choices]
+        right = np.nonzero(replayer.play(trials, tried.reshape(-1)).results.problems == 0)[0]
+        if len(right):
+            events = events.copy() if events is played.events else events
+            events[one.start : one.stop] = tried[right[0]]
+            words[row] = INFERRED if len(right) == 1 else AMBIGUOUS
+    return played if events is played.events else replayer.play(prepared, events)
 
 
 class _Chain:

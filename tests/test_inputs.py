@@ -143,3 +143,39 @@ def test_rounds_may_come_in_any_order(tmp_path: Path) -> None:
     assert sorted([entry[name] for name in key] for entry in forward["rounds"]) == sorted(
         [entry[name] for name in key] for entry in backward["rounds"]
     )
+
+
+def drawn_out(paid: int) -> dict[str, Any]:
+    """A row in which seat 1 reveals 2223334p 123789s, and the wall runs out: two unready seats pay it `paid` each.
+
+    Its best wait is 2p or 3p (the fourth in hand: multiple 4); with both triplets hidden it waits for 4p alone (1).
+    """
+    mine = [1, 1, 1, 2, 2, 2, 3, 9, 10, 11, 15, 16, 17]
+    left = [code for code in (*range(18), 27, 28, 29) for _ in range(4)]
+    for code in mine:
+        left.remove(code)
+    apart = [0, 3, 6, 9, 12, 15, 27, 28, 29, 5, 8, 11, 14]
+    hands = [[*apart, 17], mine, apart]
+    for code in (*hands[0], *hands[2]):
+        left.remove(code)
+    order = [hands[seat][place] for place in range(13) for seat in range(3)] + [17, *left]
+    actions = [0, 1, 17]
+    for turn, code in enumerate(left):
+        seat = (turn + 1) % 3
+        actions += [seat, 2, code, seat, 1, code, *([1, 7, 0] if turn == 0 else [])]
+    conf = {"type": "xgkwx", "baseScore": 1, "maxFan": 4, "maxGames": 8, "dingpiao": 0, "maima": 0, "people": 3}
+    base_info = {"type": "xgkwx", "button": 0, "index": 0, "mahjongs": order, "game_seats": hands, "conf": conf}
+    return {
+        "room_uuid": "1", "game_index": 0, "base_info": json.dumps(base_info), "create_time": 0, "snapshots": None,
+        "action_records": json.dumps(actions), "result": json.dumps([-paid, 2 * paid, -paid, 0]),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("paid", "verdict", "hidden_from"), [(4, "clean", None), (1, "clean", "inferred"), (2, "mismatch", None)]
+)
+def test_hidden_triplets_where_a_draw_hangs_on_them(
+    tmp_path: Path, paid: int, verdict: str, hidden_from: str | None
+) -> None:
+    entry = replay(tmp_path / "a.jsonl", [drawn_out(paid)])["rounds"][0]
+    assert (entry["end"], entry["verdict"], entry["hidden_from"]) == ("draw", verdict, hidden_from)
