@@ -25,7 +25,7 @@ app = typer.Typer(
 )  # fmt: skip
 
 Logs = Annotated[
-    list[str], typer.Argument(metavar="LOGS...", help="Files, folders, globs, .gz .zst .zip; - is standard input.")
+    list[str], typer.Argument(metavar="LOGS", help="Files, folders, globs, .gz .zst .zip; - is standard input.")
 ]
 Site = Annotated[str | None, typer.Option(metavar="S", help="The site that rounds belong to whose log names none.")]
 Users = Annotated[Path | None, typer.Option(metavar="FILE", help="CSV game,seat,account[,from_round]: who sat where.")]
@@ -149,7 +149,11 @@ def demo(
     folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to put logs and data set.")] = Path("kwx-demo"),
     port: Port = None,
 ) -> None:
-    """Make sample rounds with planted faults, run everything on them and on recordings of public servers, and look."""
+    """Sample rounds with planted faults, checked and shown.
+
+    Plays rounds by itself, plants a few faults in them, adds recordings of public servers, runs the whole pipeline into
+    DIR, prints what it planted and what was found, and opens the dashboard.
+    """
     from analytics import demo
 
     with progress("demo") as step:
@@ -165,7 +169,11 @@ def run(
     parquet: Annotated[Path | None, typer.Option(metavar="DIR", help="Also write the data set as Parquet.")] = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Read logs, replay and check every round, and load all of it into a DuckDB file; the same logs change nothing."""
+    """The main job: logs into a data set.
+
+    Reads logs, replays and checks every round, and loads all of it into a DuckDB file in one step. The same logs again
+    change nothing, new ones are added; a dashboard that is open moves on by itself.
+    """
     from analytics import export, warehouse
 
     source = reader(logs, site, users, rules, option)
@@ -187,7 +195,11 @@ def check(
     logs: Logs, site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """Replay logs and print every reject, violation and mismatch as file:line:event: code: message."""
+    """Print every reject, violation and mismatch.
+
+    One line each, file:line:event: code: message ("-" for an event: the whole round), and a closing count. --rules and
+    --option test a claim about which rules were played.
+    """
     from replay.check import problems
 
     source = reader(logs, site, users, rules, option)
@@ -211,17 +223,27 @@ def check(
     raise SystemExit(found(summary))
 
 
+def _serve(db: Path, port: int | None) -> None:
+    """Serves the dashboard; does not return."""
+    from dashboard import serve
+
+    serve.serve(db, port)
+
+
 @app.command()
 def show(
     ident: Annotated[str, typer.Argument(metavar="ID", help="site/game/round, each part URL-escaped.")],
-    logs: Annotated[list[str] | None, typer.Argument(metavar="[LOGS...]", help="Where the round stands.")] = None,
+    logs: Annotated[list[str] | None, typer.Argument(metavar="LOGS", help="Where the round stands.")] = None,
     db: Annotated[Path | None, typer.Option(metavar="FILE", help="Take the round from this data set.")] = None,
     event: Annotated[int | None, typer.Option(metavar="N", help="Only the table after event N.")] = None,
     pov: Annotated[int | None, typer.Option(metavar="SEAT", min=0, max=2, help="What this seat could see.")] = None,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write an evidence file instead.")] = None,
     site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
 ) -> None:  # fmt: skip
-    """Show one round step by step: table, waits, fans, ledger, problems."""
+    """One round, step by step.
+
+    Events, hands, waits with live tiles, fans, every payment, and the problems where they happened.
+    """
     if bool(logs) == (db is not None):
         raise UsageError("show: give either LOGS or --db FILE")
     if db is not None:
@@ -240,13 +262,6 @@ def show(
     from replay.show_text import render
 
     sys.stdout.write(render(tables, event, pov))
-
-
-def _serve(db: Path, port: int | None) -> None:
-    """Serves the dashboard; does not return."""
-    from dashboard import serve
-
-    serve.serve(db, port)
 
 
 def _answer(files: list[str] | None, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -273,12 +288,16 @@ def _one_answer(raw: bytes, answer: Callable[[dict[str, Any]], dict[str, Any]]) 
     return answer(question)
 
 
-Files = Annotated[list[str] | None, typer.Argument(metavar="[FILES...]", help="JSON lines; none: standard input.")]
+Files = Annotated[list[str] | None, typer.Argument(metavar="FILES", help="JSON lines; none: standard input.")]
 
 
 @app.command()
 def score(files: Files = None, rules: Rules = None, option: Choice = None) -> None:
-    """Score winning hands: JSON lines in, one {"id", "multiple", "fans"} out for each."""
+    """Score winning hands, JSON lines in and out.
+
+    In: id, concealed, melds, win, by, revealed, after_kong, last_tile, and rules and options, which win over the flags.
+    Out: {"id", "multiple", "fans"}, both null when it is no win, or {"id", "error"}.
+    """
     from replay.score import score_line
 
     chosen = options(rules, option)
@@ -287,7 +306,10 @@ def score(files: Files = None, rules: Rules = None, option: Choice = None) -> No
 
 @app.command()
 def waits(files: Files = None) -> None:
-    """What completes a hand: JSON lines in, one {"id", "waits"} out for each."""
+    """Find what completes hands, JSON lines in and out.
+
+    In: id, concealed, melds. Out: {"id", "waits"} or {"id", "error"}.
+    """
     from replay.score import waits_line
 
     _answer(files, waits_line)
@@ -295,12 +317,12 @@ def waits(files: Files = None) -> None:
 
 @app.command()
 def rules(
-    ident: Annotated[str | None, typer.Argument(metavar="[ID]", help="Explain this ruleset, key by key.")] = None,
+    ident: Annotated[str | None, typer.Argument(metavar="ID", help="Explain this ruleset, key by key.")] = None,
     diff: Annotated[tuple[str, str] | None, typer.Option(metavar="A B", help="Compare two rulesets.")] = None,
     file: Annotated[Path | None, typer.Option("--check", metavar="FILE", help="Check a ruleset data file.")] = None,
     option: Choice = None, as_json: AsJson = False,
 ) -> None:  # fmt: skip
-    """List the rulesets, explain one with its sources, compare two, or check a data file."""
+    """List, explain, compare or check rulesets."""
     from replay import rules_text
 
     if sum(choice is not None for choice in (ident, diff, file)) > 1:
@@ -329,7 +351,10 @@ def simulate(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz, .jsonl.zst.")],
     option: Choice = None,
 ) -> None:
-    """Play rounds by ourselves and log them, walls, commitments and results included."""
+    """Play rounds by itself and log them.
+
+    Walls, commitments and results included; the same seed gives the same bytes.
+    """
     from replay import simulate
 
     with progress("played") as step:
@@ -342,7 +367,10 @@ def convert(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz/.zst, .parquet.")],
     site: Site = None, users: Users = None,
 ) -> None:  # fmt: skip
-    """Write logs of any format as a kwx log, without loss; what can't be read as a round is named on stderr."""
+    """Write logs of any format as a kwx log.
+
+    Without loss; what can't be read as a round is named on stderr.
+    """
     from ingest.write import write as write_rounds
 
     source = reader(logs, site, users, None, None, keep_raw=True)
@@ -359,7 +387,10 @@ def convert(
 
 @app.command()
 def dashboard(db: Db, port: Port = None) -> None:
-    """Show a data set in the browser, on this machine only."""
+    """Show a data set in the browser.
+
+    On this machine only; Ctrl-C ends it.
+    """
     _serve(db, port)
 
 

@@ -114,7 +114,9 @@ def _facts(tables: one_round.Tables, ident: str) -> str:
     facts = [
         ("牌谱 source", f"{row['source']}, 第 line {row['line']} 行"),
         ("规则 rules", f"{row['ruleset']} {row['options'] or '{}'} · digest {row['ruleset_digest']}"),
-        ("底分 base", f"{row['base']} × 2^{row['raise'] or 0}"),
+        ("底分 base", f"{row['base']} × 2^{row['raise'] or 0} (上楼 raise: {row['raise_from'] or '–'})"),
+        ("漂 piao", f"{' '.join(str(seat['piao']) for seat in tables['seats'])} ({row['piao_from'] or '–'})"),
+        ("牌墙 wall", row["proof"] or "none"),
     ]
     if raw is not None:
         facts.append(("记录 SHA-256 of the record", sha256(raw.encode("utf-8", "surrogateescape")).hexdigest()))

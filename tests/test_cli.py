@@ -60,7 +60,9 @@ def test_every_command_explains_itself(cli, command: str) -> None:
         (["run", "-"], "Missing option '--db'"),
         (["run", "missing.jsonl", "--db", "x.duckdb"], "missing.jsonl: no such file or folder"),
         (["dashboard", "--db", "missing.duckdb"], "missing.duckdb"),
-        (["show", "a/b", "--db", "missing.duckdb"], "a/b"),
+        (["show", "a/b", "--db", "missing.duckdb"], "'a/b' is no round: expected site/game/round"),
+        (["show", "a/b/1", "--db", "missing.duckdb"], "missing.duckdb: no such data set"),
+        (["show", "a/b/1"], "give either LOGS or --db FILE"),
         (["simulate", "--rules", "hubei", "--rounds", "0", "--seed", "1", "-o", "x.jsonl"], "--rounds"),
         (["simulate", "--rules", "hubei", "--rounds", "1", "--seed", "1", "-o", "x.csv"], "x.csv"),
         (["convert", "missing.jsonl", "-o", "x.jsonl"], "missing.jsonl: no such file or folder"),
@@ -236,3 +238,41 @@ def test_interrupted_is_130_and_leaves_nothing(tmp_path) -> None:
         assert run.wait(60) == 130
         assert (run.stdout.read(), run.stderr.read()) == (b"", b"")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_show_is_the_same_from_logs_and_from_a_data_set(cli, broken: Path, tmp_path) -> None:
+    row = json.loads(lines(4)[3])
+    ident = f"{row['site']}/{row['game']}/{row['round']}"
+    cli("run", broken, "--db", tmp_path / "a.duckdb")
+    text = cli("show", ident, broken)
+    assert (text.code, text.err) == (0, "") and text.out == cli("show", ident, "--db", tmp_path / "a.duckdb").out
+    assert text.out.startswith(f"{ident}   mismatch\n{broken}:4\n")
+    assert "!! mismatch points" in text.out
+    events = len(row["events"].split(" "))
+    assert len([line for line in text.out.splitlines() if line[:4].strip().isdecimal()]) == events
+    beyond = cli("show", ident, broken, "--event", events)
+    assert f"no event {events} in this round; it has 0 to {events - 1}" in beyond.err
+    assert "wall" in cli("show", ident, broken, "--event", 0).out
+    other = cli("show", f"{row['site']}/{row['game']}/99", broken)
+    assert other.code == 2 and "the game has the rounds 0, 1, 2" in other.err
+
+
+def test_show_hides_what_a_seat_cannot_see(cli, tmp_path) -> None:
+    row = json.loads(lines(1)[0])
+    (tmp_path / "a.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    ident = f"{row['site']}/{row['game']}/{row['round']}"
+    shown = cli("show", ident, tmp_path / "a.jsonl", "--pov", 1).out.splitlines()
+    dealt = [line.split()[2] for line in shown if line.startswith("  seat ")]
+    assert [set(hand) == {"?"} for hand in dealt] == [True, False, True]
+
+
+def test_show_writes_an_evidence_file(cli, tmp_path) -> None:
+    row = json.loads(lines(1)[0]) | {"game": "<b>&", "players": ["<script>x</script>", "b", "c"]}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    ran = cli("show", f"{row['site']}/%3Cb%3E%26/{row['round']}", tmp_path / "a.jsonl", "--html", tmp_path / "a.html")
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert (ran.code, ran.out) == (0, "")
+    assert "<script" not in page and "&lt;script&gt;" in page and "http" not in page.replace("http-equiv", "")
+    assert page.count("<tr") > len(row["events"].split(" "))
+    assert cli("show", "a/b/1", tmp_path / "a.jsonl", "--html", tmp_path / "b.html").code == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.jsonl"]
