@@ -16,7 +16,8 @@ from test_ingest_sources import DATA, LINES, LOG, read
 from ingest import events as ev
 from ingest.formats import Context, kwx, kwx_parquet
 from ingest.formats.kwx import canonical
-from ingest.formats.kwx_record import KEYS, members, milliseconds, record
+from ingest.formats.kwx_json import members
+from ingest.formats.kwx_record import KEYS, milliseconds, record
 from ingest.formats.kwx_write import rfc3339, write
 from ingest.notation import decode_events, encode_events, explain_events
 from ingest.read import Reader

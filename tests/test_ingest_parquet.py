@@ -52,7 +52,12 @@ def changed(**columns: Any) -> bytes:
         ({"result_wins": [{"seat": 4, "tile": 0}]}, "bad_value"),
         ({"result_wins": [{"seat": 0, "tile": 21}]}, "bad_value"),
         ({"result_wins": [{"seat": 0, "tile": 1, "fans": 1 << 63}]}, "bad_value"), ({"options": "x"}, "bad_json"),
-        ({"options": "[]"}, "bad_type"), ({"rules": None}, "missing_key"), ({"result_end": 9}, "bad_value"),
+        ({"options": "[]"}, "bad_type"), ({"rules": None}, "missing_key"), ({"extra": "{"}, "bad_json"),
+        ({"extra": '{"x":1}'}, "bad_json"), ({"proof_order": "1p"}, "bad_tile"), ({"proof_deal": "x"}, "bad_value"),
+        ({"prev": "x"}, "bad_value"), ({"time": "noon"}, "bad_value"), ({"time_ms": 1 << 60}, "bad_value"),
+        ({"game": ""}, "bad_value"), ({"players": ["a", "b", "c" * 129]}, "bad_value"),
+        ({"piao_from": "x"}, "bad_value"),
+        ({"result_end": 9}, "bad_value"),
     ],
 )  # fmt: skip
 def test_values_of_a_parquet_file_are_checked(tmp_path: Path, columns: dict[str, Any], code: str) -> None:

@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from ingest.formats import Context, Parsed, rounds_batch
 from ingest.formats.kwx_columns import columns, decoded, explain, packed_fans
-from ingest.formats.kwx_record import NAME_LIMIT, Fields, Record, dumps, load, made, milliseconds, record
+from ingest.formats.kwx_json import dumps, load
+from ingest.formats.kwx_record import NAME_LIMIT, Fields, Record, made, milliseconds, record
 from ingest.rejects import Reject, RejectRow
 from ingest.sources import TOO_LONG, UNENDED, Line, Stream
 

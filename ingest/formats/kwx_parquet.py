@@ -16,20 +16,27 @@ import pyarrow.parquet as pq
 from ingest import events as ev
 from ingest.events import DICT, ROUNDS
 from ingest.formats import Context, Parsed, constant
-from ingest.formats.kwx_record import BASE_LIMIT, PIAO_LIMIT, RAISE_LIMIT
-from ingest.formats.kwx_write import write
+from ingest.formats.kwx_json import load
+from ingest.formats.kwx_record import BASE_LIMIT, HEX, NAME_LIMIT, PIAO_LIMIT, RAISE_LIMIT, TIME
+from ingest.formats.kwx_write import PRIVATE, write
+from ingest.notation import decode_wall
 from ingest.rejects import Reject, RejectRow
 from ingest.sources import Stream
-from ingest.tiles import KINDS, PAD, SUITS
+from ingest.tiles import ALL_TILES, KINDS, PAD, SUITS
 from ingest.unpack import Fault
 
 NAME = "kwx-parquet"
 REQUIRED = ("game", "round", "rules", "options", "suits", "players", "dealer", "base", "deal", "events", "format")
-WORDS = {"suits": SUITS, "coverage": ev.COVERAGE}
+_FROM = ("logged", "config", "inferred", "ambiguous")
+WORDS = {
+    "suits": SUITS, "coverage": ev.COVERAGE, "piao_from": _FROM, "raise_from": _FROM, "hidden_from": _FROM,
+    "proof_scheme": ("sha256",), "proof_deal": ("one", "four"),
+}  # fmt: skip
+SHAPES = {"game": "(?s:.+)", "time": TIME, "prev": HEX, "proof_commit": HEX, "proof_salt": r"[\x00-\x7F]*"}
 RANGES = {
     "round": (0, None), "dealer": (0, 2), "dice": (1, 6), "piao": (0, PIAO_LIMIT), "base": (1, BASE_LIMIT),
     "raise": (0, RAISE_LIMIT), "times": (0, None), "event_no": (0, None), "result_end": (0, len(ev.ENDS) - 1),
-    "result_fee": (0, None),
+    "result_fee": (0, None), "time_ms": (-62_135_596_800_000, 253_402_300_799_999),
 }  # fmt: skip
 
 
@@ -158,6 +165,9 @@ def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]
     for name, words in WORDS.items():
         known = pc.is_in(rounds.column(name).cast(pa.string()), pa.array([*words, None], pa.string()))
         yield ~known.to_numpy(zero_copy_only=False), "bad_value", name, f"expected one of {', '.join(words)}"
+    for name, shape in SHAPES.items():
+        told = pc.match_substring_regex(rounds.column(name), rf"\A(?:{shape})\z")
+        yield ~pc.fill_null(told, True).to_numpy(zero_copy_only=False), "bad_value", name, "not of the form of the log"
     for name, (low, high) in RANGES.items():
         column = rounds.column(name)
         nested = pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)
@@ -179,6 +189,12 @@ def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]
         "deal",
         "three hands of kinds 0-20",
     )
+    long = pc.greater(pc.utf8_length(rounds.column("players").flatten()), NAME_LIMIT)
+    long = pc.fill_null(long, False).to_numpy(zero_copy_only=False)
+    yield _rows(rounds.column("players"), long), "bad_value", "players", f"expected at most {NAME_LIMIT} characters"
+    yield ~_orders(rounds), "bad_tile", "proof_order", "expected 84 tiles of two characters"
+    private = [text is None or _private(text) for text in rounds.column("extra").to_pylist()]
+    yield ~np.array(private, bool), "bad_json", "extra", "expected a JSON object of private keys"
     wall = _bytes(rounds.column("wall"), 44)
     lacking = rounds.column("wall").is_null().to_numpy(zero_copy_only=False)
     yield ~((wall < KINDS).all(axis=1) | lacking), "bad_tile", "wall", "expected kinds 0-20"
@@ -204,6 +220,23 @@ def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]
     yield _rows(wins, wrong) | many, "bad_value", "result_wins", "expected at most two wins of seats 0-2 on kinds 0-20"
     fans = pc.fill_null(flat.field("fans"), 0).to_numpy() >> ev.FAN_BITS * len(ev.FANS)
     yield _rows(wins, fans > 0), "bad_value", "result_wins", "a fan that is not in the table"
+
+
+def _orders(rounds: pa.RecordBatch) -> np.ndarray:
+    texts = rounds.column("proof_order").to_pylist()
+    there = np.flatnonzero([text is not None for text in texts])
+    names = rounds.column("suits").to_pylist()
+    suits = np.array([SUITS.index(names[row]) if names[row] in SUITS else PAD for row in there], np.uint8)
+    fine = np.ones(len(texts), bool)
+    fine[there] = decode_wall([texts[row] for row in there], suits, ALL_TILES)[1]
+    return fine
+
+
+def _private(text: str) -> bool:
+    try:
+        return all(PRIVATE.fullmatch(key) for key in load(text))
+    except Reject:
+        return False
 
 
 def _bytes(column: pa.Array, size: int) -> np.ndarray:

@@ -4,14 +4,13 @@ Strict: every key has its type and range, unknown keys and keys that stand twice
 Tiles and events stay texts here; ingest.notation decodes them for many rounds at once.  Source: log-format.md 1.
 """
 
-import json
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from ingest.events import ENDS, FAN_BITS, FAN_CODE, pack_fans
 from ingest.formats import Context
+from ingest.formats.kwx_json import dumps, load, private_members, type_of
 from ingest.rejects import Reject
 from ingest.tiles import DRAGONS
 
@@ -34,9 +33,11 @@ PROOF_KEYS = dict.fromkeys(("scheme", "commit", "salt", "order", "deal"), True)
 RESULT_KEYS = {"end": False, "points": True, "wins": False, "kongs": False, "fee": False}
 WIN_KEYS = {"seat": True, "from": False, "tile": True, "fans": False, "multiple": False}
 
-_HEX = re.compile(r"[0-9a-fA-F]{64}")
+HEX = "[0-9a-fA-F]{64}"
+TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
+_HEX = re.compile(HEX)
+_TIME = re.compile(TIME)
 _TILE = re.compile(r"[1-9][mps]|" + "|".join(DRAGONS))
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -100,58 +101,6 @@ class Record(NamedTuple):
     source: dict[str, Any] | None
 
 
-def _no_constant(word: str) -> NoReturn:
-    raise Reject("bad_json", None, f"{word} is not JSON")
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    out = dict(pairs)
-    if len(out) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        raise Reject("duplicate_key", twice[:80], f"{twice[:80]!r} stands twice in one object")
-    return out
-
-
-_decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constant)
-
-
-def load(text: str) -> dict[str, Any]:
-    """The JSON object of a line; Reject (bad_json, duplicate_key, bad_type, not_utf8) when it is none."""
-    try:
-        value = _decoder.decode(text)
-        if "\\u" in text:  # an escape may name half a character
-            json.dumps(value, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        raise Reject("bad_json", None, f"not JSON: {error.msg} at character {error.pos + 1}") from None
-    except RecursionError:
-        raise Reject("bad_json", None, "nested too deeply") from None
-    except UnicodeEncodeError:
-        raise Reject("not_utf8", None, "an escaped lone surrogate, which no UTF-8 text can hold") from None
-    except ValueError:
-        raise Reject("bad_value", None, "an integer of thousands of digits; integers have at most 64 bits") from None
-    if type(value) is not dict:
-        raise Reject("bad_type", None, f"a record is a JSON object, found {_type(value)}")
-    return value
-
-
-def members(text: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
-    """(key, start, end) of each member's value in the object that starts at text[at]; the text is valid JSON."""
-    space = re.compile(r"[ \t\r\n]*")
-
-    def skip(at: int) -> int:
-        return space.match(text, at).end()  # type: ignore[union-attr]
-
-    at = skip(skip(at) + 1)
-    while text[at] != "}":
-        key, at = json.decoder.scanstring(text, at + 1)  # type: ignore[attr-defined]
-        at = skip(skip(at) + 1)
-        end = _decoder.raw_decode(text, at)[1]
-        yield key, at, end
-        at = skip(end)
-        at = skip(at + 1) if text[at] == "," else at
-
-
 def record(text: str, context: Context) -> Record:
     """The checked record of one line; raises Reject."""
     row = load(text)
@@ -194,7 +143,7 @@ def record(text: str, context: Context) -> Record:
         events,
         _times(row["times"], events) if "times" in row else None,
         *result,
-        _extra(text, private) if private else None,
+        private_members(text, private) if private else None,
     )
     time_ms = milliseconds(time) if time is not None else None
     return made(fields, players, context.ruleset(fields.rules, options), time_ms, row.get("_source"))
@@ -210,11 +159,6 @@ def made(fields: Fields, players: list[str], ruleset: tuple[str, str], time_ms: 
     return Record(fields, players, *ruleset, time_ms, source)
 
 
-def dumps(value: object) -> str:
-    """Canonical JSON: no spaces, characters as themselves."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def milliseconds(time: str) -> int:
     """RFC 3339 with offset to milliseconds since 1970 UTC, cut, not rounded; raises Reject."""
     if not _TIME.fullmatch(time):
@@ -227,18 +171,8 @@ def milliseconds(time: str) -> int:
         raise Reject("bad_value", "time", f"{time[:60]!r} is no date and time that exists") from None
 
 
-def _type(value: object) -> str:
-    if isinstance(value, str):
-        return f"the text {value[:40]!r}"
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    if isinstance(value, list):
-        return f"a list of {len(value)}"
-    return "an object" if isinstance(value, dict) else f"the number {str(value)[:40]}"
-
-
 def _wrong_type(field: str, value: object, expected: str) -> Reject:
-    return Reject("bad_type", field, f"{_type(value)}, expected {expected}")
+    return Reject("bad_type", field, f"{type_of(value)}, expected {expected}")
 
 
 def _text(value: object, field: str, empty: bool = True) -> str:
@@ -376,32 +310,3 @@ def _fans(value: object, field: str) -> str:
     except ValueError as error:
         raise Reject("bad_value", field, str(error)) from None
     return dumps(value)[1:-1]
-
-
-def _extra(text: str, private: dict[str, str]) -> str:
-    """The private keys as one JSON object of path to value, the values exactly as written."""
-    found: dict[str, str] = {}
-
-    def look(at: int, path: str) -> None:
-        for key, start, end in members(text, at):
-            here = path + key
-            if here in private:
-                found[here] = text[start:end]
-            elif here in ("proof", "result"):
-                look(start, here + ".")
-            elif here == "result.wins":
-                for number, (first, _) in enumerate(_elements(text, start)):
-                    look(first, f"{here}.{number}.")
-
-    look(0, "")
-    return "{" + ",".join(f"{dumps(key)}:{value}" for key, value in found.items()) + "}"
-
-
-def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """(start, end) of each element of the list of objects that starts at text[at]."""
-    at = text.index("{", at) if text[at + 1 :].lstrip()[:1] == "{" else len(text)
-    while at < len(text):
-        end = _decoder.raw_decode(text, at)[1]
-        yield at, end
-        rest = re.compile(r"[ \t\r\n]*,[ \t\r\n]*").match(text, end)
-        at = rest.end() if rest else len(text)

@@ -18,12 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.events import ENDS, unpack_fans
-from ingest.formats.kwx_record import VERSION, dumps, members
+from ingest.formats.kwx_json import dumps, members
+from ingest.formats.kwx_record import VERSION
 from ingest.notation import encode_events, encode_hands, encode_wall
 from ingest.tiles import NAMES, PAD, SUITS
 
 OWN = "kwx"  # the format whose rounds need no "_source"
 _NESTED = re.compile(r"(proof|result|result\.wins\.[01])\.(_.*)", re.DOTALL)
+PRIVATE = re.compile(rf"_.*|{_NESTED.pattern}", re.DOTALL)  # a key of `extra`
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 Texts = list[str | None]
