@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import data, i18n, screen
+from dashboard import dataset, i18n, screen
 
 PAGES = {
     "overview": ":material/monitoring:",
@@ -19,9 +19,7 @@ st.html(
 language = screen.keep_language()
 page = st.navigation(
     [
-        st.Page(
-            f"page/{name}.py", title=screen.t(f"page.{name}"), icon=icon, url_path=name, default=name == "overview"
-        )
+        st.Page(f"page/{name}.py", title=screen.t(f"page.{name}"), icon=icon, url_path=name, default=name == "overview")
         for name, icon in PAGES.items()
     ]
 )
@@ -36,7 +34,7 @@ def switch() -> None:
 @st.fragment(run_every=5)
 def follow(shown: object) -> None:
     """Draws the page anew when another data set has been loaded."""
-    if data.stamp() != shown:
+    if dataset.stamp() != shown:
         st.rerun()
 
 
@@ -50,5 +48,5 @@ with st.sidebar:
         key="language",
         on_change=switch,
     )
-    follow(data.stamp())
+    follow(dataset.stamp())
 page.run()

@@ -1,22 +1,16 @@
-"""Cached read-only queries: the only SQL of the dashboard besides the views of the data set.
+"""The queries of the dashboard: its only SQL besides the views of the data set.
 
-The data set is the file named by the environment variable KWX_DB.  Every answer is cached by (the file behind the
-link, query, parameters), so a newly loaded data set shows at the next run of a page.  Answers are polars frames in a
-stated order; points are integers; shares carry their n.
+Answers are polars frames in a stated order; points are integers; shares carry their n.
 """
 
-import os
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import polars as pl
-import streamlit as st
 
-from analytics import warehouse
+from dashboard.dataset import select
 
-VARIABLE = "KWX_DB"
 PAGE_ROWS = 25
 SORTS = {
     "log": "r.site NULLS FIRST, r.game, r.round",
@@ -25,17 +19,6 @@ SORTS = {
     "mispaid": "r.mispaid DESC NULLS LAST, r.site NULLS FIRST, r.game, r.round",
 }
 _ID = "concat_ws('/', url_encode(coalesce(r.site, '')), url_encode(r.game), CAST(r.round AS VARCHAR))"
-
-
-@dataclass(frozen=True)
-class State:
-    """What there is to show: kind "unset", "missing", "unreadable", "empty" or "ready"; counts of view `overview`."""
-
-    kind: str
-    path: str = ""
-    version: str = ""  # of the file behind the link
-    error: str = ""
-    counts: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,54 +71,12 @@ def _milliseconds(day: date) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp() * 1000)
 
 
-def stamp() -> tuple[str, int, int] | None:
-    """Real path, size and change time of the data set behind the link; None when there is none."""
-    path = os.environ.get(VARIABLE, "")
-    try:
-        real = Path(path).resolve()
-        status = real.stat()
-    except (OSError, ValueError):
-        return None
-    return (str(real), status.st_size, status.st_mtime_ns) if path and real.is_file() else None
-
-
-@st.cache_resource(max_entries=2, show_spinner=False)
-def _connection(key: tuple[str, int, int]) -> Any:
-    return warehouse.connect(key[0])
-
-
-@st.cache_data(max_entries=512, show_spinner=False)
-def _select(key: tuple[str, int, int], sql: str, parameters: tuple) -> pl.DataFrame:
-    answer = pl.from_arrow(_connection(key).cursor().sql(sql, params=list(parameters)).to_arrow_table())
-    assert isinstance(answer, pl.DataFrame)
-    return answer
-
-
-def select(sql: str, *parameters: Any) -> pl.DataFrame:
-    """The rows of a query; FileNotFoundError when the data set has gone since state() looked."""
-    key = stamp()
-    if key is None:
-        raise FileNotFoundError(os.environ.get(VARIABLE, ""))
-    return _select(key, sql, parameters)
-
-
-def state() -> State:
-    """What there is to show; never raises."""
-    path = os.environ.get(VARIABLE, "")
-    if not path:
-        return State("unset")
-    key = stamp()
-    if key is None:
-        return State("missing", path)
-    try:
-        counts = select("SELECT * FROM overview").row(0, named=True)
-    except Exception as error:  # whatever the file holds instead of a data set
-        return State("unreadable", path, error=str(error).splitlines()[0])
-    version = Path(key[0]).name.rsplit(".", 1)[-1]
-    return State("ready" if counts["rounds"] else "empty", path, version, counts=counts)
-
-
 # Overview
+
+
+def overview() -> dict[str, Any]:
+    """The one row of view `overview`."""
+    return select("SELECT * FROM overview").row(0, named=True)
 
 
 def rulesets() -> list[str]:
@@ -186,30 +127,39 @@ def days(ruleset: str | None) -> pl.DataFrame:
     """Per UTC day with a time: rounds, points that changed hands (recomputed), points mispaid."""
     return select(
         """
-        SELECT r.day, count(*) AS rounds, coalesce(sum(s.moved), 0)::BIGINT AS moved,
-            coalesce(sum(r.mispaid), 0)::BIGINT AS mispaid
-        FROM (
+        WITH r AS (
             SELECT round_id, mispaid, CAST(make_timestamp(time_ms * 1000) AS DATE) AS day
             FROM rounds WHERE time_ms IS NOT NULL AND coalesce(ruleset = ?, true)
-        ) AS r
-        LEFT JOIN (
-            SELECT round_id, sum(points) AS moved FROM seats WHERE points > 0 GROUP BY round_id
-        ) AS s USING (round_id)
-        GROUP BY r.day ORDER BY r.day
+        )
+        SELECT day, count(*) AS rounds, any_value(moved) AS moved, coalesce(sum(mispaid), 0)::BIGINT AS mispaid
+        FROM r LEFT JOIN (
+            SELECT day, sum(points)::BIGINT AS moved
+            FROM seats JOIN r USING (round_id) WHERE points > 0 GROUP BY day
+        ) USING (day)
+        GROUP BY day ORDER BY day
         """,
         ruleset,
-    )
+    ).with_columns(pl.col("moved").fill_null(0))
 
 
 def largest_wins(ruleset: str | None, count: int) -> pl.DataFrame:
-    """The first `count` rows of view `largest_wins`, with deal and events of their rounds."""
+    """The largest wins by points: facts of the win, and what of its round draws the hand."""
     return select(
-        """
-        SELECT w.*, r.deal, r.events
-        FROM (SELECT * FROM largest_wins WHERE coalesce(ruleset = ?, true) LIMIT ?) AS w
-        JOIN rounds AS r USING (round_id)
-        ORDER BY w.points DESC NULLS LAST, w.multiple DESC NULLS LAST, round_id, win_no
+        f"""
+        WITH top AS MATERIALIZED (
+            SELECT * FROM wins
+            WHERE ?::VARCHAR IS NULL OR round_id IN (SELECT round_id FROM rounds WHERE ruleset = ?)
+            ORDER BY points DESC NULLS LAST, multiple DESC NULLS LAST, round_id, win_no LIMIT ?
+        )
+        SELECT {_ID} AS id, top.seat, top.tile, top.event, top.fans, top.multiple, top.points, s.player, s.hand,
+            r.ruleset, r.suits, r.time_ms, r.deal, r.events
+        FROM top
+        JOIN (SELECT * FROM rounds WHERE round_id IN (SELECT round_id FROM top)) AS r USING (round_id)
+        JOIN (SELECT * FROM seats WHERE round_id IN (SELECT round_id FROM top)) AS s
+            ON s.round_id = top.round_id AND s.seat = top.seat
+        ORDER BY top.points DESC NULLS LAST, top.multiple DESC NULLS LAST, top.round_id, top.win_no
         """,
+        ruleset,
         ruleset,
         count,
     )
@@ -244,45 +194,40 @@ def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataF
     where, values = chosen.where()
     return select(
         f"""
-        WITH page AS MATERIALIZED (
-            SELECT {_ID} AS id, row_number() OVER () AS place, round_id, time_ms, ruleset, suits, "end", verdict, deal,
-                events
+        WITH place AS MATERIALIZED (
+            SELECT round_id, row_number() OVER (ORDER BY {SORTS[chosen.sort]}) AS place
             FROM (SELECT * FROM rounds AS r WHERE {where} ORDER BY {SORTS[chosen.sort]} LIMIT ? OFFSET ?) AS r
-        )
-        SELECT page.*, s.players, s.points, w.wins, p.codes
-        FROM page
+        ),
+        page AS MATERIALIZED (
+            SELECT {_ID} AS id, r.* FROM rounds AS r WHERE round_id IN (SELECT round_id FROM place)
+        ),
+        seat AS MATERIALIZED (
+            SELECT round_id, seat, player, points, hand FROM seats WHERE round_id IN (SELECT round_id FROM place)
+        ),
+        win AS MATERIALIZED (SELECT * FROM wins WHERE round_id IN (SELECT round_id FROM place))
+        SELECT id, time_ms, ruleset, suits, "end", verdict, deal, events, s.players, s.points, w.wins, p.codes
+        FROM place
+        JOIN page USING (round_id)
         LEFT JOIN (
             SELECT round_id, list(player ORDER BY seat) AS players, list(points ORDER BY seat) AS points
-            FROM seats WHERE round_id IN (SELECT round_id FROM page) GROUP BY round_id
+            FROM seat GROUP BY round_id
         ) AS s USING (round_id)
         LEFT JOIN (
             SELECT round_id, list(
-                {{'seat': wins.seat, 'tile': wins.tile, 'multiple': wins.multiple, 'fans': fans, 'hand': hand}}
+                {{'seat': seat, 'tile': tile, 'multiple': multiple, 'fans': fans, 'hand': hand}}
                 ORDER BY win_no) AS wins
-            FROM wins JOIN seats USING (round_id, seat) WHERE round_id IN (SELECT round_id FROM page) GROUP BY round_id
+            FROM win JOIN seat USING (round_id, seat) GROUP BY round_id
         ) AS w USING (round_id)
         LEFT JOIN (
             SELECT round_id, list(DISTINCT code ORDER BY code) AS codes
-            FROM problems WHERE round_id IN (SELECT round_id FROM page) GROUP BY round_id
+            FROM problems WHERE round_id IN (SELECT round_id FROM place) GROUP BY round_id
         ) AS p USING (round_id)
-        ORDER BY page.place
+        ORDER BY place.place
         """,
         *values,
         limit,
         offset,
     )
-
-
-def round_tables(round_id: int) -> dict[str, list[dict[str, Any]]]:
-    """Everything stored of one round, as row dicts by table; "rounds" is empty when there is none."""
-    orders = {
-        "rounds": "1", "seats": "seat", "wins": "win_no", "kongs": "kong_no", "reveals": "seat", "ledger": "n",
-        "problems": "event NULLS LAST, code, seat",
-    }  # fmt: skip
-    return {
-        table: select(f"SELECT * FROM {table} WHERE round_id = ? ORDER BY {order}", round_id).to_dicts()
-        for table, order in orders.items()
-    }
 
 
 def neighbours(game_key: int, number: int) -> tuple[str | None, str | None]:
@@ -368,12 +313,19 @@ def mispaid_accounts(limit: int) -> pl.DataFrame:
     """Accounts by points got too much (+) or too little (−): player, site, rounds mispaid, difference, n rounds."""
     return select(
         """
-        SELECT s.player, r.site, count(*) FILTER (s.recorded_points <> s.points) AS rounds,
-            coalesce(sum(s.recorded_points - s.points), 0)::BIGINT AS difference, count(*) AS n
-        FROM seats AS s JOIN rounds AS r USING (round_id)
-        WHERE s.recorded_points IS NOT NULL AND s.points IS NOT NULL
-        GROUP BY s.player, r.site HAVING count(*) FILTER (s.recorded_points <> s.points) > 0
-        ORDER BY abs(sum(s.recorded_points - s.points)) DESC, s.player, r.site LIMIT ?
+        WITH top AS MATERIALIZED (
+            SELECT s.player, r.site, count(*) AS rounds, sum(s.recorded_points - s.points)::BIGINT AS difference
+            FROM (SELECT * FROM seats WHERE recorded_points <> points) AS s
+            JOIN (SELECT round_id, site FROM rounds WHERE mispaid > 0) AS r USING (round_id)
+            GROUP BY s.player, r.site
+            ORDER BY abs(sum(s.recorded_points - s.points)) DESC, s.player, r.site LIMIT ?
+        )
+        SELECT top.*, (
+            SELECT count(*) FROM seats JOIN rounds USING (round_id)
+            WHERE seats.player = top.player AND rounds.site IS NOT DISTINCT FROM top.site
+                AND seats.recorded_points IS NOT NULL
+        ) AS n
+        FROM top ORDER BY abs(difference) DESC, player, site
         """,
         limit,
     )

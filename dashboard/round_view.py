@@ -1,14 +1,13 @@
 """One round prepared for the viewer: frames, ledger, wins and problems, each at the frame where it happened."""
 
-import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
-from urllib.parse import unquote
 
-from dashboard import data, i18n, screen, tiles
-from ingest.events import digest64
-from replay import ruleset, trace
-from replay.rulefile import RulesetError
+import streamlit as st
+
+from dashboard import dataset, i18n, screen, tiles
+from replay import show_text
 
 Rows = list[dict[str, Any]]
 KEYS = (
@@ -17,36 +16,21 @@ KEYS = (
 )  # fmt: skip
 
 
-def round_id(address: str) -> int | None:
-    """The key of a round from its address site/game/round, each part URL-escaped; None when it is not one."""
-    parts = [unquote(part) for part in address.split("/")]
-    if len(parts) != 3 or not parts[2].isdecimal():
-        return None
-    return digest64(parts[0], parts[1], int(parts[2]))
-
-
 def viewer_data(id: str, tables: Mapping[str, Rows], event: int | None, pov: int) -> dict[str, Any]:
-    """What the viewer shows: `tables` of data.round_tables, `event` the event number to open at (None: the deal)."""
+    """What the viewer shows: `tables` of dataset.round_tables, `event` the event number to open at (None: the deal)."""
     row, lang = tables["rounds"][0], screen.lang()
-    steps = trace.frames(row, _replacement(row))
+    steps = _frames(dataset.state().version, id, tables)
     numbers = {frame["no"]: at for at, frame in enumerate(steps) if frame["no"] is not None}
     last = len(steps) - 1
     ledger = _ledger(tables, numbers, last)
     for at, frame in enumerate(steps):
         frame["money"] = _money(ledger, at)
-    for reveal in tables["reveals"]:
-        waits = screen.tile_names((kind for kind in range(21) if (reveal["waits"] or 0) >> kind & 1), row["suits"])
-        for frame in steps:
-            frame["seats"][reveal["seat"]]["waits"] = waits
-    for frame in steps:
-        for seat in frame["seats"]:
-            seat.setdefault("waits", [])
     seats = sorted(tables["seats"], key=lambda seat: seat["seat"])
     recorded = [seat["recorded_points"] for seat in seats]
     names = screen.tile_names(range(21), row["suits"])
     used = [*names, "back"]
     return {
-        "signature": f"{id} {lang} {data.state().version}",
+        "signature": f"{id} {lang} {dataset.state().version}",
         "start": numbers.get(event, last if event is not None and event > last else 0),
         "pov": pov,
         "frames": steps,
@@ -69,11 +53,15 @@ def viewer_data(id: str, tables: Mapping[str, Rows], event: int | None, pov: int
     }
 
 
-def _replacement(row: Mapping[str, Any]) -> str:
-    try:
-        return str(ruleset.load(row["ruleset"], json.loads(row["options"] or "{}")).values["wall.replacement"])
-    except (RulesetError, ValueError):
-        return "back"
+@st.cache_data(max_entries=64, show_spinner=False)
+def _frames(version: str, id: str, _tables: Mapping[str, Rows]) -> Rows:
+    """The frames of a round, each ready hand's waits kept in sight while it holds a tile more."""
+    steps = show_text.frames(_tables)
+    for before, frame in pairwise(steps):
+        for old, new in zip(before["seats"], frame["seats"], strict=True):
+            if new["drawn"] is not None and not new["waits"] and new["hand"] == old["hand"]:
+                new["waits"] = old["waits"]
+    return steps
 
 
 def _ledger(tables: Mapping[str, Rows], numbers: Mapping[int, int], last: int) -> Rows:

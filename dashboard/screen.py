@@ -13,9 +13,10 @@ import altair as alt
 import polars as pl
 import streamlit as st
 
-from dashboard import data, i18n
+from dashboard import dataset, i18n
 from ingest.tiles import NAMES
 from replay import ruleset, trace
+from replay.one_round import IdError
 from replay.rulefile import BASE, RulesetError
 
 SEATS = (("#6d4bb5", "5px"), ("#0f766e", "50%"), ("#b03a72", "9px 2px"))  # as in the style sheets of the components
@@ -82,6 +83,14 @@ def tile_names(kinds: Iterable[int] | None, suits: str | None) -> list[str]:
     """Kinds to tile names, [] for None."""
     names = NAMES[suits or "ps"]
     return [names[kind] for kind in kinds or b"" if kind < len(names)]
+
+
+def find_round(id: str) -> dict[str, list[dict[str, Any]]] | None:
+    """The rows of a round by table; None when the address names no round of the data set."""
+    try:
+        return dataset.round_tables(id)
+    except IdError:
+        return None
 
 
 def winning_hands(row: Mapping[str, Any], wins: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -154,9 +163,9 @@ def go(page: str, **parameters: Any) -> None:
     st.switch_page(f"page/{page}.py", query_params={"lang": lang(), **given})
 
 
-def ready(empty_is_fine: bool = False) -> data.State | None:
+def ready(empty_is_fine: bool = False) -> dataset.State | None:
     """The state of the data set if there is something to show; else explains why not and returns None."""
-    found = data.state()
+    found = dataset.state()
     if found.kind in ("unset", "missing", "unreadable"):
         st.subheader(t(f"state.{found.kind}"))
         more = i18n.words(lang())[f"state.{found.kind}_more"]

@@ -12,7 +12,7 @@ import sample_warehouse
 from streamlit.testing.v1 import AppTest
 
 from analytics import warehouse
-from dashboard import charts, i18n, round_view, tiles
+from dashboard import charts, i18n, tiles
 from ingest.events import ENDS, FANS, VERBS
 from ingest.rejects import REJECT_CODES
 from replay import problems
@@ -287,13 +287,6 @@ def test_frames_keep_every_tile(datasets: dict[str, Path], rounds: list[dict[str
         for seat, hand in zip(steps[-1]["seats"], hands[keys[row["round_id"]]]["hands"], strict=True):
             won = [seat["drawn"]] if seat["drawn"] and len(seat["hand"]) + 1 > len(hand) else []
             assert len(seat["hand"]) + (seat["drawn"] is not None) - len(won) == len(hand)
-
-
-def test_round_addresses() -> None:
-    from ingest.events import digest64
-
-    assert round_view.round_id("a%2Fb/%E5%9C%BA%3F/7") == digest64("a/b", "场?", 7)
-    assert round_view.round_id("/g/0") == digest64("", "g", 0)
 
 
 # Payouts and data quality

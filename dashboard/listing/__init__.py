@@ -30,7 +30,7 @@ def listing(
     columns: (kind, label).  rows: (id, address, cells); a row with id None opens nothing.  Cells by kind: text, code,
     number, points and seat are what they are; place {"label", "more"}; mark {"kind", "label", "chips"}; chips a list of
     {"label", "kind"}; seats a list of {"seat", "name", "points"}; hands a list of {"seat", "tiles": groups of tile
-    names}; lines a list of points; open {"id", "href", "label"}, a second thing to open.  labels: what tiles are called,
+    names}; lines a list of points; open {"id", "href", "label"}, a second thing to open.  labels: names of tiles,
     for readers who cannot see the drawings.
     """
     names = {name for _, _, cells in rows for (kind, _), cell in zip(columns, cells, strict=True) if kind == "hands"

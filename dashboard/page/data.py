@@ -136,7 +136,7 @@ def page() -> None:
     if state is None:
         return
     st.write(t("data.lead"))
-    funnel(state.counts)
+    funnel(data.overview())
     problems()
     rejects()
     sources()

@@ -137,7 +137,7 @@ def page() -> None:
     state = screen.ready()
     if state is None:
         return
-    counts = state.counts
+    counts = data.overview()
     span = [screen.when(counts[name]) for name in ("first_ms", "last_ms")]
     st.write(t("overview.lead", **{name: counts[name] for name in ("rounds", "games", "accounts", "sources")}))
     st.caption(t("overview.span", first=span[0], last=span[1]) + " · " + t("app.digest", digest=state.version))

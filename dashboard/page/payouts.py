@@ -5,7 +5,7 @@ import json
 import polars as pl
 import streamlit as st
 
-from dashboard import charts, data, round_view, screen
+from dashboard import charts, data, screen
 from dashboard.listing import listing
 from dashboard.screen import percent, picture, spoken, t, word
 from replay import ruleset
@@ -51,9 +51,8 @@ def steps(seat: dict, ledger: list[dict]) -> pl.DataFrame:
 
 def hero(id: str) -> None:
     """One mispaid round: a waterfall per seat, what was found, and the rule's text."""
-    key = round_view.round_id(id)
-    tables = data.round_tables(key) if key is not None else {"rounds": []}
-    if not tables["rounds"]:
+    tables = screen.find_round(id)
+    if not tables:
         screen.line(t("rounds.unknown", id=id))
         return
     row, seats = tables["rounds"][0], tables["seats"]

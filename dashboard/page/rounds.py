@@ -69,17 +69,16 @@ def number(name: str) -> int | None:
 
 def the_round(id: str) -> None:
     """One round, step by step."""
-    key = round_view.round_id(id)
-    tables = data.round_tables(key) if key is not None else {"rounds": []}
+    tables = screen.find_round(id)
     with st.container(horizontal=True, gap="xsmall"):
         st.button(t("rounds.back"), on_click=leave)
-        if tables["rounds"]:
+        if tables:
             row = tables["rounds"][0]
             near = data.neighbours(row["game_key"], row["round"])
             st.button(t("rounds.previous"), disabled=near[0] is None, on_click=show, args=(near[0],))
             st.button(t("rounds.next"), disabled=near[1] is None, on_click=show, args=(near[1],))
-    if not tables["rounds"]:
-        screen.line(t("rounds.bad_id" if key is None else "rounds.unknown", id=id))
+    if not tables:
+        screen.line(t("rounds.unknown", id=id))
         return
     site = f"{row['site']} / " if row["site"] else ""
     facts = t(

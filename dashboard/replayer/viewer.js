@@ -237,8 +237,8 @@ class Viewer {
     const head = el("header", "", badge(seat), this.player(seat));
     if (seat === data.dealer) head.append(el("span", "chip dealer", text.dealer));
     if (state.revealed) head.append(el("span", "chip revealed", text.revealed));
-    if (state.revealed && state.waits.length)
-      head.append(el("span", "waits", el("span", "quiet", text.waits), ...state.waits.map((name) => tile(this, name, "mini"))));
+    if (open && state.waits.length)
+      head.append(el("span", "waits", el("span", "quiet", text.waits), ...state.waits.flatMap((wait) => [tile(this, wait.tile, "mini"), el("span", "quiet live", `×${wait.live}`)])));
     head.append(el("span", "grow"), money(frame.money[seat]));
     const drawHeld = (name) => tile(this, open ? name : "back", state.hidden.includes(name) ? "facedown" : "");
     const hand = el("div", "hand", ...state.hand.map(drawHeld));
