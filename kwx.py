@@ -156,11 +156,21 @@ def demo(
     """
     from analytics import demo
 
-    with progress("demo") as step:
-        found = demo.make(folder, rounds, step)
-    say(found.text())
-    if serve:
-        _serve(found.db, port)
+    with progress("working") as step:
+        made = demo.make(folder, rounds, step)
+    print("planted in the simulated rounds:")
+    for fault, seen in made.planted:
+        print(f"  {'found' if seen else 'NOT FOUND':<10} {fault.source}:{fault.line}: {fault.code}: {fault.what}")
+    print("found in the recordings of public servers:")
+    for code, count in made.recorded.items():
+        print(f"  {count:>5}  {code}")
+    print(f"{made.db}: {in_words(made.summary)}")
+    print(f"look closer: kwx check {folder / 'logs'}")
+    if made.example:
+        print(f"             kwx show {made.example} --db {made.db}")
+    if serve and made.complete:
+        _serve(made.db, port)
+    raise SystemExit(0 if made.complete else 1)
 
 
 @app.command()

@@ -1,0 +1,100 @@
+"""The demo: sample rounds with planted faults and the bundled recordings, through the whole pipeline.
+
+    FOLDER/logs/<ruleset>.jsonl   rounds that the simulator played, faults planted
+    FOLDER/recorded/              recordings of public servers, as bundled
+    FOLDER/kwx.duckdb             the data set of all of them
+
+The same number of rounds gives the same files.
+"""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from analytics import planting, warehouse
+from ingest.read import Reader
+from replay import one_round, ruleset, simulate
+
+RECORDED = Path(__file__).parent / "recorded"
+SEED = 20_260_501
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What was made and found: the summary of the load, each planted fault with the ID of its round or None when it
+    was not found, and how often each code shows in the recordings."""
+
+    folder: Path
+    db: Path
+    summary: warehouse.Summary
+    planted: list[tuple[planting.Planted, bool]]
+    recorded: dict[str, int]
+    example: str | None  # the ID of a planted round that can be looked at
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planted fault was found."""
+        return all(found for _, found in self.planted)
+
+
+def rulesets() -> list[str]:
+    """The rulesets of the sheets; profiles of public servers are left to the recordings."""
+    return [ident for ident in ruleset.ids() if ruleset.paths()[ident].parent == ruleset.FOLDER]
+
+
+def options(ident: str, turn: int) -> dict[str, Any]:
+    """Room options of the turn-th log: none, or of each option the last value that the ruleset lists."""
+    return {key: values[-1] for key, values in ruleset.family(ident).options.items()} if turn % 2 else {}
+
+
+def make(folder: Path, rounds: int, progress: Callable[[int], None] = lambda rounds: None) -> Demo:
+    """Makes everything in `folder`, replacing an earlier demo there.
+
+    rounds: how many to simulate, spread over the rulesets; progress: told the rounds of each step.
+    """
+    logs, db = folder / "logs", folder / "kwx.duckdb"
+    for old in (logs, folder / "recorded"):
+        shutil.rmtree(old, ignore_errors=True)
+    for old in folder.glob(f"{db.name}*"):
+        old.unlink()
+    logs.mkdir(parents=True)
+    shutil.copytree(RECORDED, folder / "recorded")
+
+    planted: list[planting.Planted] = []
+    idents = rulesets()
+    for turn, ident in enumerate(idents):
+        path = logs / f"{ident}.jsonl"
+        share = rounds // len(idents) + (turn < rounds % len(idents))
+        simulate.write(path, ident, options(ident, turn), share, SEED + turn, progress=progress)
+        text, faults = planting.plant(path.read_text(encoding="utf-8"), str(path), turn)
+        path.write_text(text, encoding="utf-8")
+        planted += faults
+
+    recordings = sorted(str(path) for path in (folder / "recorded").glob("*.gz"))
+    paths = [*(str(logs / f"{ident}.jsonl") for ident in idents), *recordings]
+    summary = warehouse.load(Reader(paths, check_rules=ruleset.check), db, progress=progress)
+    return _look(folder, db, summary, planted, recordings)
+
+
+def _look(
+    folder: Path, db: Path, summary: warehouse.Summary, planted: list[planting.Planted], recordings: list[str]
+) -> Demo:
+    """Asks the data set what was found."""
+    with warehouse.connect(db) as connection:
+        rows = connection.execute(
+            "SELECT source, line, code, site, game, round FROM problems UNION ALL "
+            "SELECT source, line, code, NULL, NULL, NULL FROM rejects ORDER BY source, line, code"
+        ).fetchall()
+    found = {(source, line, code): rest for source, line, code, *rest in rows}
+    checked = [(fault, (fault.source, fault.line, fault.code) in found) for fault in planted]
+    recorded: dict[str, int] = {}
+    for source, _, code, *_ in rows:
+        if source in recordings:
+            recorded[code] = recorded.get(code, 0) + 1
+    places = [found[fault.source, fault.line, fault.code] for fault, seen in checked if seen]
+    example = next((dict(zip(("site", "game", "round"), at, strict=True)) for at in places if at[1]), None)
+    return Demo(
+        folder, db, summary, checked, dict(sorted(recorded.items())), example and one_round.write(example)
+    )
