@@ -190,7 +190,10 @@ def count_rounds(chosen: Filter) -> int:
 
 
 def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
-    """One page of rounds: id, facts, and lists of players and points by seat, wins (structs by win_no), codes."""
+    """One page of rounds: id, facts, and lists of players and points by seat, wins (structs by win_no), codes, event.
+
+    event: of the first problem (of the code that is filtered on), None where it is the whole round.
+    """
     where, values = chosen.where()
     return select(
         f"""
@@ -205,7 +208,7 @@ def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataF
             SELECT round_id, seat, player, points, hand FROM seats WHERE round_id IN (SELECT round_id FROM place)
         ),
         win AS MATERIALIZED (SELECT * FROM wins WHERE round_id IN (SELECT round_id FROM place))
-        SELECT id, time_ms, ruleset, suits, "end", verdict, deal, events, s.players, s.points, w.wins, p.codes
+        SELECT id, time_ms, ruleset, suits, "end", verdict, deal, events, s.players, s.points, w.wins, p.codes, p.event
         FROM place
         JOIN page USING (round_id)
         LEFT JOIN (
@@ -219,7 +222,8 @@ def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataF
             FROM win JOIN seat USING (round_id, seat) GROUP BY round_id
         ) AS w USING (round_id)
         LEFT JOIN (
-            SELECT round_id, list(DISTINCT code ORDER BY code) AS codes
+            SELECT round_id, list(DISTINCT code ORDER BY code) AS codes,
+                min(event) FILTER (coalesce(code = ?, true)) AS event
             FROM problems WHERE round_id IN (SELECT round_id FROM place) GROUP BY round_id
         ) AS p USING (round_id)
         ORDER BY place.place
@@ -227,6 +231,7 @@ def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataF
         *values,
         limit,
         offset,
+        chosen.code,
     )
 
 

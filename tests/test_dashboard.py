@@ -91,7 +91,7 @@ def charted(test: AppTest) -> list[Any]:
 
 
 def listed(test: AppTest) -> list[str]:
-    return [row["id"] for row in component(test, "rounds")["rows"]]
+    return [row["cells"][0]["label"] for row in component(test, "rounds")["rows"]]
 
 
 # Every page on every data set

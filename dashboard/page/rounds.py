@@ -1,5 +1,7 @@
 """Rounds: the list with its filters, and one round step by step."""
 
+from urllib.parse import parse_qsl, urlencode
+
 import streamlit as st
 
 from dashboard import data, filters, round_view, screen
@@ -27,7 +29,8 @@ def rows(chosen: data.Filter, offset: int) -> list:
                 "chips": [word("code", code) for code in row["codes"] or []],
             },
         ]
-        out.append((row["id"], screen.address("rounds", round=row["id"]), cells))
+        at = {"round": row["id"], "event": row["event"]}
+        out.append((urlencode({k: v for k, v in at.items() if v is not None}), screen.address("rounds", **at), cells))
     return out
 
 
@@ -45,7 +48,7 @@ def the_list() -> None:
     columns = [(kind, t(f"column.{name}")) for kind, name in zip(kinds, names, strict=True)]
     opened = listing("rounds", columns, rows(chosen, offset), caption=t("rounds.caption"), labels=screen.tile_labels())
     if opened:
-        st.query_params["round"] = opened
+        st.query_params.update(parse_qsl(opened))
         st.rerun()
 
 
