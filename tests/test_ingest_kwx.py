@@ -27,7 +27,7 @@ from ingest.tiles import NAMES, SUITS, parse
 from ingest.write import SUFFIXES, Output, WriteError
 from ingest.write import write as convert
 
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+FEW = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 # --- lines of every shape -------------------------------------------------------------------------------------------
 

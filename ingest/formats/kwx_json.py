@@ -32,7 +32,7 @@ _decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_no_constan
 
 def load(text: str) -> dict[str, Any]:
     """The JSON object of a line; Reject (bad_json, duplicate_key, bad_type, not_utf8) when it is none."""
-    if text.count("[") + text.count("{") > DEPTH_LIMIT and _depth(text) > DEPTH_LIMIT:
+    if text.count("[") + text.count("{") > DEPTH_LIMIT and _too_deep(text):
         raise Reject("bad_json", None, f"more than {DEPTH_LIMIT} lists and objects inside each other")
     try:
         value = _decoder.decode(text)
@@ -49,12 +49,13 @@ def load(text: str) -> dict[str, Any]:
     return value
 
 
-def _depth(text: str) -> int:
-    depth = deepest = 0
+def _too_deep(text: str) -> bool:
+    depth = 0
     for match in _STRUCTURE.finditer(text):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(match[0], 0)
-        deepest = max(deepest, depth)
-    return deepest
+        if depth > DEPTH_LIMIT:
+            return True
+    return False
 
 
 def members(text: str, at: int = 0) -> Iterator[tuple[str, int, int]]:
