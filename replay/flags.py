@@ -39,7 +39,7 @@ def wall_left(st):
 @inner
 def out_of_turn(st, seat, due, number):
     """Another event was due: by another seat (not_your_turn) or by this one (missing_event)."""
-    flag(st, MISSING_EVENT if seat == due else NOT_YOUR_TURN, number, seat, -1, due)
+    flag(st, MISSING_EVENT if seat == due else NOT_YOUR_TURN, number, seat, -1, due + 4 * st.phase)
     stop(st)
 
 

@@ -9,11 +9,21 @@ from ingest.events import ENDS, unpack_fans
 from ingest.tiles import NAMES, SUITS
 from replay.problems import CODES
 
-TILE, SEAT, NUMBER, FANS, END, POINTS, SUIT, SCALAR = range(8)
+TILE, SEAT, NUMBER, FANS, END, POINTS, SUIT, SCALAR, DUE = range(9)
+
+# What the seat that is due has to do, by phase of the table (replay.state).
+DUE_WORDS = (
+    "to act in its turn (win, kong, reveal or discard)",
+    "to draw, unless the discard is claimed",
+    "to take its replacement, unless the kong is robbed",
+    "to take its replacement",
+    "or another seat to win the same tile",
+    "nothing more",
+)
 
 # code: (what the two numbers are, sentence); {logged} and {expected} are their texts, {seat} the seat.
 WORDS: dict[str, tuple[int, str]] = {
-    "not_your_turn": (SEAT, "seat {seat} acts, but seat {expected} is to act"),
+    "not_your_turn": (DUE, "seat {seat} acts out of turn; due: {expected}"),
     "tile_not_held": (TILE, "seat {seat} does not hold {logged}"),
     "wrong_discard": (TILE, "the discard of {logged} is marked wrongly: the tile drawn is {expected}"),
     "fifth_tile": (TILE, "more than four copies of {logged}"),
@@ -35,7 +45,7 @@ WORDS: dict[str, tuple[int, str]] = {
     "dead_hand": (TILE, "seat {seat} has a short hand and can neither win nor reveal"),
     "claim_order": (SEAT, "winners stand in seat order from the payer, each once"),
     "must_discard_drawn": (TILE, "the last tile drawn ({expected}) must be discarded, not {logged}"),
-    "missing_event": (SEAT, "an event is missing before this one"),
+    "missing_event": (DUE, "an event is missing before this one; due: {expected}"),
     "event_after_end": (SCALAR, "the round has ended before this event"),
     "wrong_suits": (SUIT, "the ruleset plays dots and bamboo"),
     "wrong_piao": (NUMBER, "seat {seat} has piao {logged}; at most {expected} is allowed"),
@@ -64,6 +74,8 @@ def of(kind: int, number: int, suits: int) -> str:
     """One of the two numbers of a problem as text."""
     if kind == FANS:
         return ", ".join(unpack_fans(number)) or NOTHING if number >= 0 else NOTHING
+    if kind == DUE:
+        return f"seat {number & 3} {DUE_WORDS[number >> 2]}" if number >= 0 else NOTHING
     if number < 0 and kind in (TILE, SEAT, END):
         return NOTHING
     if kind == TILE:
@@ -87,6 +99,6 @@ def words(problem: np.record, prepared: np.record, result: np.record) -> tuple[s
         logged = of(kind, int(problem.logged), int(prepared.suits))
         expected = of(kind, int(problem.expected), int(prepared.suits))
     if code == "missing_event" and problem.event < 0:
-        sentence = "the round has no end"
+        logged, expected, sentence = NOTHING, "w, e or z", "the round has no end"
     message = sentence.format(logged=logged, expected=expected, seat=int(problem.seat))
     return logged, expected, message

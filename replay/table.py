@@ -292,5 +292,5 @@ def exhausted(st, rules, tb, rin, out, number):
             out.end = END_NO_SAFE_TILE
             st.phase = ENDED
             return
-    flag(st, MISSING_EVENT, number, due_seat(st), -1, due_seat(st))
+    flag(st, MISSING_EVENT, number, due_seat(st), -1, due_seat(st) + 4 * st.phase)
     stop(st)
