@@ -384,15 +384,18 @@ def convert(
     from ingest.write import write as write_rounds
 
     source = reader(logs, site, users, None, None, keep_raw=True)
+
+    def refused(rejects: Any) -> None:
+        for row in rejects.to_pylist():
+            say(f"{row['source']}:{row['line']}:-: {row['code']}: {row['message']}")
+
     with progress("written", printing=True) as step:
-        rejects = write_rounds(source, output, step)
-    for row in rejects.drop_columns(["raw"]).to_pylist():
-        say(f"{row['source']}:{row['line']}:-: {row['code']}: {row['message']}")
+        write_rounds(source, output, step, refused)
     totals = {name: sum(source.sources()[name].to_pylist()) for name in ("records", "rounds", "repeats", "rejects")}
     for note in source.notes:
         say(note)
     say(", ".join(f"{count:,} {name}" for name, count in totals.items()))
-    raise SystemExit(int(rejects.num_rows > 0))
+    raise SystemExit(int(totals["rejects"] > 0))
 
 
 @app.command()

@@ -14,7 +14,6 @@ import zstandard
 from ingest.events import ROUNDS
 from ingest.formats import kwx_write
 from ingest.read import Reader
-from ingest.rejects import REJECTS
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
 
@@ -92,17 +91,20 @@ class Output:
             self._partial.unlink(missing_ok=True)
 
 
-def write(reader: Reader, path: str | Path, progress: Callable[[int], None] | None = None) -> pa.Table:
-    """Write all rounds of a reader; give its rejects (rejects.REJECTS).  `progress` is told the rounds of each batch.
+def write(
+    reader: Reader,
+    path: str | Path,
+    progress: Callable[[int], None] | None = None,
+    refused: Callable[[pa.RecordBatch], None] | None = None,
+) -> None:
+    """Write all rounds of a reader; `refused` gets its rejects as they come, `progress` the rounds of each batch.
 
     Lossless for kwx logs when the reader keeps raw records; a foreign round keeps what has no key in "_source".
     """
-    rejects = []
     with Output(path) as output:
         for batch in reader:
             output.add(batch.rounds)
-            if batch.rejects.num_rows:
-                rejects.append(batch.rejects)
+            if refused and batch.rejects.num_rows:
+                refused(batch.rejects)
             if progress:
                 progress(batch.rounds.num_rows)
-    return pa.Table.from_batches(rejects, REJECTS)

@@ -199,7 +199,7 @@ def test_files_come_back_as_they_were(tmp_path: Path, suffix: str, keep: bool) -
     spaced = b"".join(json.dumps(json.loads(text)).encode() + b"\n" for text in LINES)
     log, other, back = tmp_path / "log.jsonl", tmp_path / f"other{suffix}", tmp_path / "back.jsonl"
     log.write_bytes(spaced)
-    assert convert(Reader([log], keep_raw=keep), other).num_rows == 0
+    convert(Reader([log], keep_raw=keep), other)
     convert(Reader([other], keep_raw=keep), back)
     if keep:
         assert back.read_bytes() == spaced
@@ -230,6 +230,18 @@ def test_a_converted_foreign_round_comes_back_whole(tmp_path: Path) -> None:
         assert json.loads(two["extra"])["_source"]["format"] == one["format"]
     convert(Reader([path]), again)
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_converting_tells_what_it_refuses(tmp_path: Path) -> None:
+    refused: list[str] = []
+    written: list[int] = []
+    convert(
+        Reader([DATA / "broken" / "bad_type.jsonl"]),
+        tmp_path / "out.jsonl",
+        written.append,
+        lambda rejects: refused.extend(rejects.column("code").to_pylist()),
+    )
+    assert (refused, written) == (["bad_type"], [2])
 
 
 def test_nothing_half_written(tmp_path: Path) -> None:
