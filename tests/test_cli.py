@@ -4,9 +4,11 @@ import gzip
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -276,3 +278,26 @@ def test_show_writes_an_evidence_file(cli, tmp_path) -> None:
     assert page.count("<tr") > len(row["events"].split(" "))
     assert cli("show", "a/b/1", tmp_path / "a.jsonl", "--html", tmp_path / "b.html").code == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.html", "a.jsonl"]
+
+
+def test_dashboard_serves_on_loopback_until_ended(cli, tmp_path) -> None:
+    (tmp_path / "a.jsonl").write_text("\n".join(lines(8)) + "\n", encoding="utf-8")
+    assert cli("run", tmp_path / "a.jsonl", "--db", tmp_path / "a.duckdb").code == 0
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        refused = cli("dashboard", "--db", tmp_path / "a.duckdb", "--port", port)
+        assert refused.code == 2 and f"port {port}" in refused.err
+    with process("dashboard", "--db", str(tmp_path / "a.duckdb"), "--port", str(port)) as run:
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5) as answer:
+                    assert answer.status == 200
+                break
+            except OSError:
+                assert run.poll() is None and time.monotonic() < deadline, run.communicate()
+                time.sleep(0.2)
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=30)
