@@ -70,6 +70,8 @@ def ready_after_a_discard(table, seat):
 def ready_without(table, seat, tile):
     rest = list(table.hands[seat])
     rest.remove(tile)
+    if rest.count(tile) < 3 and tile in table.hidden[seat]:
+        return False  # a triplet that lies face down is kept
     return bool(waits(rest, pairs(table, seat), table.hidden[seat]))
 
 
