@@ -14,7 +14,7 @@ from analytics import schema
 from replay import problems
 
 ROW_GROUP = 122_880  # rows that DuckDB stores together; inserts of whole multiples are fastest
-GAME_ROUNDS = 200_000  # rounds whose games are judged at a time, bounds memory
+GAME_ROUNDS = 50_000  # rounds whose games are judged at a time, bounds memory
 GAME_CODES = ("wrong_dealer", "wrong_raise", "lost_round", "chain_broken")  # what replay.games reports
 GAME_BLIND = ("deal", "wall", "events", "event_no", "times")  # wide columns that the game level does not read
 
@@ -42,8 +42,8 @@ class Fill:
     def batch(self, rounds: pa.RecordBatch, rejects: pa.RecordBatch, feed: Callable) -> None:
         """Replays new rounds and inserts what comes out, and the rejects."""
         if rounds.num_rows:
-            self._new_ids.append(rounds["round_id"].to_numpy())
-            self._new_games.append(rounds["game_key"].to_numpy())
+            self._new_ids.append(rounds["round_id"].to_numpy().copy())  # a view would keep the whole batch
+            self._new_games.append(rounds["game_key"].to_numpy().copy())
             for name, table in feed(rounds).items():
                 self._insert(name, table)
         self._insert("run_rejects", pa.Table.from_batches([rejects]))

@@ -54,11 +54,12 @@ def digest(connection: duckdb.DuckDBPyConnection) -> str:
     return state.hexdigest()
 
 
-def insert(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table, more: str = "") -> None:
-    """Appends an Arrow table's rows by column name; `more` is SQL for further columns (", … AS …")."""
-    connection.register("arriving", table)
+def insert(connection: duckdb.DuckDBPyConnection, name: str, arriving: pa.Table, more: str = "") -> None:
+    """Appends an Arrow table's rows by column name; `more` is SQL for further columns (", … AS …").
+
+    The query finds `arriving` as the variable that it is here: a registered table is kept until the transaction ends.
+    """
     connection.execute(f"INSERT INTO {name} BY NAME SELECT *{more} FROM arriving")
-    connection.unregister("arriving")
 
 
 def rows(connection: duckdb.DuckDBPyConnection, query: str) -> list[tuple]:

@@ -1,9 +1,10 @@
 """A small plausible data set made of recorded rounds without the engine: for tests of storage and of the dashboard.
 
-Deals, walls, events and results are those of tests/data/cases/rounds.jsonl; the outputs that the engine would add are
-taken from the log and its expectations.  Some rounds are given a planted problem, and a few records are rejects.
+Deals, walls, events and results are those of tests/data/cases/rounds.jsonl.gz; the outputs that the engine would add
+are taken from the log and its expectations.  Some rounds are given a planted problem, and a few records are rejects.
 """
 
+import gzip
 import json
 import sys
 from collections.abc import Iterator
@@ -14,19 +15,19 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 
-from analytics import warehouse
+from analytics import export, schema, warehouse
 from ingest import events, rejects, tiles
 from ingest.events import digest64
 from replay import problems
 
-CASES = Path(__file__).parent / "data" / "cases" / "rounds.jsonl"
+CASES = Path(__file__).parent / "data" / "cases" / "rounds.jsonl.gz"
 START_MS = 1_777_593_600_000  # 2026-05-01T00:00Z
 
 
 def logs() -> list[dict]:
     """The rounds of the sample as kwx log objects; planted faults stand under "_fault"."""
     out = []
-    for record, line in enumerate(CASES.read_text(encoding="utf-8").splitlines()):
+    for record, line in enumerate(gzip.decompress(CASES.read_bytes()).decode().splitlines()):
         log = json.loads(line)
         log["players"] = [f"{log['game'][:4]}-{name}{record // 16 % 4}" for name in log["players"]]
         fault = {5: "points", 8: "tile_not_held", 10: "unpaid"}.get(record % 12)
@@ -49,6 +50,15 @@ def build(path: str | Path) -> Path:
     }
     warehouse.load(FakeReader(sources), path, replayer=FakeReplayer(), check_games=lost_rounds)
     return Path(path)
+
+
+def dump(path: Path) -> dict[str, list[tuple]]:
+    """All rows of all tables in key order."""
+    with warehouse.connect(path) as connection:
+        return {
+            name: schema.rows(connection, f"SELECT * FROM {name} ORDER BY {export.KEYS[name]}")
+            for name in schema.table_names()
+        }
 
 
 class FakeReader:
