@@ -41,6 +41,8 @@ def claim(st, rules, tb, rin, out, seat, verb, tile, source, number):
         elif wall_left(st) == 0 and not rules.wall_last_pung:
             flag(st, BAD_CLAIM, number, seat, tile, -1)
         close_window(st, rules)
+        if st.hand[seat, tile] == 3:
+            st.pung_of_three[seat] |= 1 << tile
         add_tile(st, tb, seat, tile, -2)
         st.shown[tile] += 2
         st.pung[seat] |= 1 << tile
@@ -56,6 +58,8 @@ def claim(st, rules, tb, rin, out, seat, verb, tile, source, number):
         if st.revealed[seat] and not kong_keeps_waits(st, rules, tb, seat, tile, 3):
             flag(st, CHANGED, number, seat, tile, -1)
         close_window(st, rules)
+        if not rules.kong_chain_across:
+            st.chain = 0
         add_tile(st, tb, seat, tile, -3)
         st.shown[tile] += 3
         st.exposed[seat] |= 1 << tile
@@ -132,6 +136,8 @@ def own_kong(st, rules, tb, rin, out, seat, verb, tile, number):
         flag(st, BAD_CLAIM if concealed else KONG_TOO_LATE, number, seat, tile, -1)
     elif not concealed and rules.kong_added_only_when_drawn and tile != st.drawn:
         flag(st, KONG_TOO_LATE, number, seat, tile, st.drawn)
+    elif not concealed and not rules.kong_added_after_three and st.pung_of_three[seat] >> tile & 1:
+        flag(st, KONG_TOO_LATE, number, seat, tile, st.drawn)
     elif concealed and not rules.kong_concealed_any_time and tile != st.drawn and st.drawn >= 0:
         flag(st, KONG_TOO_LATE, number, seat, tile, st.drawn)
     elif rules.kong_one_held_per_turn and st.kongs_this_turn > 0 and tile != st.drawn:
@@ -150,6 +156,8 @@ def own_kong(st, rules, tb, rin, out, seat, verb, tile, number):
             st.waits[seat] = waits_of(st, tb, seat)
             tells_hidden(st, out, seat, tile)
     else:
+        if st.revealed[seat] and not rules.reveal_added_kong:
+            flag(st, CHANGED, number, seat, tile, -1)
         add_tile(st, tb, seat, tile, -1)
         st.shown[tile] += 1
         st.pung[seat] &= ~(1 << tile)

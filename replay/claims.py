@@ -13,6 +13,7 @@ MISSED_LARGER_ONLY = mode("win.missed", "larger_only")
 KONG_WAITS_UNCHANGED = mode("reveal.kong_after", "waits_unchanged")
 KONG_HIDDEN_ONLY = mode("reveal.kong_after", "hidden_only")
 KONG_ANY = mode("reveal.kong_after", "any")
+KONG_SAME_WAITS = mode("reveal.kong_after", "same_waits")
 
 
 @inner
@@ -106,28 +107,29 @@ def lets_pass(st, rules, tb, seat):
 def kong_keeps_waits(st, rules, tb, seat, tile, count):
     """Whether a revealed seat may make this concealed (count 4) or exposed (3) kong (reveal.kong_after).
 
-    The waits must stay exactly the same, and the three tiles be a triplet in every reading of the hand.
+    The waits must stay exactly the same, and the three tiles be a triplet in every reading of the hand (under
+    "same_waits" they need not).
     """
     if rules.reveal_kong_after == KONG_ANY:
         return True
     if rules.reveal_kong_after == KONG_HIDDEN_ONLY:
         return st.hidden[seat] >> tile & 1 != 0 or st.hidden_open[seat] != 0
-    if rules.reveal_kong_after != KONG_WAITS_UNCHANGED:
+    if rules.reveal_kong_after != KONG_WAITS_UNCHANGED and rules.reveal_kong_after != KONG_SAME_WAITS:
         return False
     # The tiles that are ready: for a concealed kong without this turn's draw, which must be the fourth.
     if count == 4:
         if st.drawn != tile and not st.revealing:
             return False
         add_tile(st, tb, seat, tile, -1)
-    keeps = st.hand[seat, tile] == 3 and triplet_stands_apart(st, tb, seat, tile)
+    keeps = st.hand[seat, tile] == 3 and triplet_stands_apart(st, rules, tb, seat, tile)
     if count == 4:
         add_tile(st, tb, seat, tile, 1)
     return keeps
 
 
 @inner
-def triplet_stands_apart(st, tb, seat, tile):
-    """Whether a ready hand waits for the same tiles without the triplet, and uses it as one in every reading."""
+def triplet_stands_apart(st, rules, tb, seat, tile):
+    """Whether a ready hand waits for the same tiles without the triplet, and uses it as one in every reading asked."""
     waits = waits_of(st, tb, seat)
     hidden = st.hidden[seat]
     add_tile(st, tb, seat, tile, -3)
@@ -137,7 +139,7 @@ def triplet_stands_apart(st, tb, seat, tile):
     add_tile(st, tb, seat, tile, 3)
     if not same:
         return False
-    if hidden >> tile & 1:
+    if hidden >> tile & 1 or rules.reveal_kong_after == KONG_SAME_WAITS:
         return True
     for wait in range(21):
         if waits >> wait & 1:

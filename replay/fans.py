@@ -44,6 +44,7 @@ SCOPE_ANY = mode("four.scope", "any")
 SCOPE_SAME = mode("four.concealed_scope", "same")
 SCOPE_AN_ANY = mode("four.concealed_scope", "any")
 COUNT_ONE = mode("four.count", "one")
+COUNT_ONE_OF_EACH = mode("four.count", "one_of_each")
 
 FIRST_SUIT, SECOND_SUIT, DRAGONS = 0x1FF, 0x1FF << 9, 7 << 18
 
@@ -151,6 +152,9 @@ def si_gui(st, rules, seat, tile, flush):
         an_best = an > 0 and (rules.fan[AN_SI_GUI] >= rules.fan[MING_SI_GUI] or ming == 0)
         an = 1 if an_best else 0
         ming = 0 if an_best else 1
+    elif rules.four_count == COUNT_ONE_OF_EACH:
+        ming = min(ming, 1)
+        an = min(an, 1)
     return put(rules, put(rules, 0, MING_SI_GUI, ming), AN_SI_GUI, an)
 
 
@@ -184,7 +188,7 @@ def evaluate(st, rules, tb, seat, tile, by, after_kong, last_tile):
         always = put(rules, always, AFTER_KONG_DRAW, 1)
     if by == DISCARD and after_kong:
         always = put(rules, always, AFTER_KONG_DISCARD, 1)
-    if after_kong > 1:
+    if by == SELF_DRAW and after_kong > 1:
         always = put(rules, always, KONG_ON_KONG, 1)
     if by == ROB:
         always = put(rules, always, ROB_KONG, 1)
@@ -233,7 +237,7 @@ def evaluate(st, rules, tb, seat, tile, by, after_kong, last_tile):
         elif triplets == 2 and pairs == 1:
             fans = put(rules, fans, LITTLE_THREE_DRAGONS, 1)
         last_in_hand = st.melds[seat] == 4
-        if last_in_hand:
+        if last_in_hand and (rules.shou_zhua_yi_concealed_kong or not st.concealed[seat]):
             fans = put(rules, fans, SHOU_ZHUA_YI, 1)
         all_pungs = all_triplets(st, seat)
         counts_pungs = all_pungs and not (last_in_hand and rules.shou_zhua_yi_replaces_all_pungs)

@@ -33,6 +33,7 @@ def deal(st, rules, tb, rin):
     st.key[:, :] = 0
     st.odd[:] = 0
     st.pung[:] = 0
+    st.pung_of_three[:] = 0
     st.exposed[:] = 0
     st.added[:] = 0
     st.concealed[:] = 0

@@ -4,8 +4,8 @@ One formula per payer: base × 2^raise × min(combined fans × reveal factors of
 ledger holds everything that is paid; a cause's rows sum to zero over the seats because each row names both ends.
 """
 
-from ingest.events import FAN_CODE
-from replay.fans import DISCARD, SELF_DRAW, evaluate
+from ingest.events import FAN_BITS, FAN_CODE
+from replay.fans import DISCARD, SELF_DRAW, combine, evaluate
 from replay.hand import add_tile
 from replay.jit import inner, jit
 from replay.problems import CAUSE
@@ -35,8 +35,12 @@ TO_ALL = mode("draw.settle", "revealed_to_all")
 READY = mode("draw.settle", "ready")
 READY_FLAT = mode("draw.settle", "ready_flat")
 KONG_VOID = mode("kong.on_draw", "void")
-KONG_KEPT = mode("kong.on_draw", "kept")
+KONG_UNLESS_MIXED = mode("kong.on_draw", "void_unless_mixed")
 MISSING_HORSE = -1
+# Fans of a self-draw that the way of drawing gives, not the hand; as bits of packed fans.
+NOT_OF_THE_HAND = sum(
+    (1 << FAN_BITS) - 1 << FAN_BITS * FAN_CODE[fan] for fan in ("after_kong_draw", "kong_on_kong", "last_tile_draw")
+)
 
 
 @inner
@@ -96,6 +100,8 @@ def meets_minimum(st, rules, value, seat, payer, by, before):
         least = rules.win_self_draw_min
         if least <= 1 or (rules.win_min_exempt_revealed and own):
             return True
+        if rules.win_self_draw_min_hand:
+            return share(rules, combine(rules, st.fans & ~NOT_OF_THE_HAND), own, False) >= least
         best = 0
         for other in range(3):
             if other != seat:
@@ -240,7 +246,6 @@ def best_wait(st, rules, tb, seat):
 @inner
 def settle_draw(st, rules, tb, rin, out):
     """Payments of an exhaustive draw; then, where the ruleset says so, the kongs are taken back."""
-    rows = out.ledger
     flat = scaled(rules.draw_amount, rules.draw_scale, rin)
     revealed = 0
     ready = 0
@@ -267,15 +272,16 @@ def settle_draw(st, rules, tb, rin, out):
             elif rules.draw_settle == READY:
                 if ready == 3:
                     if st.revealed[payer] and not st.revealed[seat]:
-                        best = share(rules, best_wait(st, rules, tb, seat), False, False)
-                        pay(out, DRAW, payer, seat, rules.draw_all_ready_factor * best * (rin.base << rin.raise_))
+                        best = rules.draw_all_ready_factor * best_wait(st, rules, tb, seat)
+                        pay(out, DRAW, payer, seat, share(rules, best, False, False) * (rin.base << rin.raise_))
                 elif not st.waits[payer] and not st.revealed[payer] and (st.waits[seat] or st.revealed[seat]):
                     own = st.revealed[seat] != 0 and rules.draw_best_with_reveal != 0
                     best = share(rules, best_wait(st, rules, tb, seat), own, False)
                     pay(out, DRAW, payer, seat, best * (rin.base << rin.raise_))
             if owes:
                 pay(out, DRAW, payer, seat, flat)
-    if rules.kong_on_draw != KONG_KEPT and (rules.kong_on_draw == KONG_VOID or out.ledger == rows):
+    mixed = 0 < ready < 3
+    if rules.kong_on_draw == KONG_VOID or (rules.kong_on_draw == KONG_UNLESS_MIXED and not mixed):
         void_kongs(out)
 
 

@@ -119,6 +119,7 @@ STATE = np.dtype(
         ("key", np.int64, (3, 3)),  # base-5 keys of the two suits and the dragons
         ("odd", np.int64, (3,)),  # kinds held an odd number of times
         ("pung", np.int64, (3,)),
+        ("pung_of_three", np.int64, (3,)),  # pungs made while the third tile was held too
         ("exposed", np.int64, (3,)),
         ("added", np.int64, (3,)),
         ("concealed", np.int64, (3,)),

@@ -191,6 +191,8 @@ def four_fans(hand, reading, rules, flush):
     fans = ming + an
     if len(fans) > 1 and rules["four.count"] == "one":
         fans = [max(fans, key=lambda fan: (rules["fan." + fan], -FANS.index(fan)))]
+    if rules["four.count"] == "one_of_each":
+        fans = ming[:1] + an[:1]
     return fans
 
 
@@ -215,6 +217,8 @@ def fans_of(hand, reading, all_readings, rules):
         if ka and rules["ka_wu_xing.single_wait"]:
             ka = waits(hand.concealed, hand.melds, hand.hidden) == (hand.win,)
         four_melds = len(hand.melds) == 4
+        if not rules["shou_zhua_yi.concealed_kong"]:
+            four_melds = four_melds and all(kind != "concealed_kong" for kind, _ in hand.melds)
         if all_pungs and not (hand.hidden and not rules["reveal.hidden_all_pungs"]):
             if not (four_melds and rules["fan.shou_zhua_yi"] and rules["shou_zhua_yi.replaces_all_pungs"]):
                 fans.append("all_pungs")
@@ -230,7 +234,7 @@ def fans_of(hand, reading, all_readings, rules):
     fans += four_fans(hand, reading, rules, flush)
     if hand.after_kong:
         fans += {"self_draw": ["after_kong_draw"], "discard": ["after_kong_discard"], "rob_kong": []}[hand.by]
-    if hand.kong_on_kong:
+    if hand.kong_on_kong and hand.by == "self_draw":
         fans.append("kong_on_kong")
     if hand.by == "rob_kong":
         fans.append("rob_kong")

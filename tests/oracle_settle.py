@@ -3,6 +3,8 @@
 Ledger entries are (cause, from seat, to seat, points).  A `Table` is what settlement may look at: see oracle.py.
 """
 
+import math
+
 from oracle_hand import DRAGONS, Hand, multiple_of, score, waits
 
 GROUPS = {tile: group for group in ("147", "258", "369") for tile in group}
@@ -132,8 +134,9 @@ def settle_draw(table):
         if len(ready) == 3:
             if mode == "ready_flat":
                 return [("draw", revealed[0], seat, amount) for seat in others(revealed[0])] if revealed else []
-            factor = rules["draw.all_ready_factor"]
-            return [("draw", p, seat, best[seat] * factor * stake(table)) for p in revealed for seat in hidden]
+            factor, cap = rules["draw.all_ready_factor"], rules["score.cap"] or math.inf
+            pay = {seat: min(best[seat] * factor, cap) * stake(table) for seat in hidden}
+            return [("draw", p, seat, pay[seat]) for p in revealed for seat in hidden]
         pay = {seat: amount if mode == "ready_flat" else best[seat] * stake(table) for seat in ready}
         return [("draw", p, seat, pay[seat]) for p in range(3) if p not in ready for seat in ready]
     return []
@@ -152,9 +155,10 @@ def settle_no_safe_tile(table, payer):
 def settle(table):
     """The whole ledger of a round that ended: kongs, then wins or the draw, then fees; entries of 0 left out."""
     out = []
-    kept = {"kept": True, "void": table.end != "draw", "void_unless_paid": table.end != "draw"}
     draw = settle_draw(table) if table.end == "draw" else []
-    if kept[table.rules["kong.on_draw"]] or (table.rules["kong.on_draw"] == "void_unless_paid" and draw):
+    ready = [seat for seat in range(3) if highest(table, seat) is not None]
+    kept = {"kept": True, "void": False, "void_unless_mixed": 0 < len(ready) < 3}
+    if table.end != "draw" or kept[table.rules["kong.on_draw"]]:
         out += [entry for kong in table.kongs for entry in settle_kong(table, kong)]
     for win in table.wins:
         out += settle_win(table, win)
