@@ -1,7 +1,9 @@
 """Recorded rounds of public servers through ingest and replay: flagged is each fault of the servers, nothing else."""
 
+import json
 from collections import defaultdict
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -106,3 +108,39 @@ def test_a_kong_after_a_reveal_tells_a_hidden_triplet() -> None:
     assert told
     assert set(words) == {None, "inferred"}
     assert words.count("inferred") == len({reveal["round_id"] for reveal in told})
+
+
+def robbed_twice(number: int, clicks: tuple[int, int]) -> dict[str, Any]:
+    """A row in which seats 0 and 1 rob seat 2's added kong of 5p, in the order of `clicks`; dealer 0."""
+    both = [3, 5, 0, 1, 2, 9, 10, 11, 12, 13, 14]
+    hands = [[4, *both, 27, 27], [*both, 28, 28], [4, 4, 6, 7, 8, 8, 15, 16, 17, 29, 29, 6, 7]]
+    left = [code for code in (*range(18), 27, 28, 29) for _ in range(4)]
+    for code in (*hands[0], *hands[1], *hands[2], 29, 29, 4):
+        left.remove(code)
+    dealt = [hands[0][1:], hands[1], hands[2]]
+    order = [dealt[seat][place] for place in range(13) for seat in range(3)] + [4, 29, 29, 4, *left]
+    hands[0] = [*hands[0][1:], 4]
+    actions = [0, 1, 4, 2, 3, 4, 2, 1, 29, 0, 2, 29, 0, 1, 29, 1, 2, 29, 1, 1, 29, 2, 2, 4]
+    for seat in clicks:
+        actions += [seat, 5, 4]
+    conf = {"type": "xykwx", "baseScore": 1, "maxFan": 4, "maxGames": 8, "dingpiao": 0, "maima": 0, "pindao": 1}
+    conf["people"] = 3
+    base_info = {"type": "xykwx", "button": 0, "index": number, "mahjongs": order, "game_seats": hands, "conf": conf}
+    return {
+        "room_uuid": "1", "game_index": number, "base_info": json.dumps(base_info), "create_time": 0,
+        "snapshots": None, "action_records": json.dumps(actions), "result": "[4,4,-8,0]",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("clicks", [(0, 1), (1, 0)])
+def test_after_a_double_rob_the_robbed_seat_deals(tmp_path: Path, clicks: tuple[int, int]) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("".join(json.dumps(robbed_twice(number, clicks)) + "\n" for number in (0, 1)), encoding="utf-8")
+    replayer = Replayer()
+    parts = [replayer.feed(batch.rounds) for batch in Reader([str(path)], check_rules=ruleset.check)]
+    rounds = pa.concat_tables([part["rounds"] for part in parts])
+    assert rounds["verdict"].to_pylist() == ["clean", "clean"]
+    assert rounds["next_dealer"].to_pylist() == [2, 2]
+    (found,) = check_games(rounds).to_pylist()
+    assert (found["code"], found["round"]) == ("wrong_dealer", 1)
+    assert found["explained_by"] == ["dealer.after_double_rob=first_winner"]
