@@ -138,7 +138,7 @@ def columns(rounds: pa.RecordBatch, numbers: np.ndarray) -> np.recarray:
     out.suits = np.array([SUITS.index(word) for word in words] + [0], np.int64)[codes]
     out.dice = fixed(rounds["dice"], 2)
     out.piao = fixed(rounds["piao"], 3)
-    out.base = numbers_of(rounds["base"], 1)
+    out.base_ = numbers_of(rounds["base"], 1)
     out.raise_ = numbers_of(rounds["raise"], 0)
     lengths = rounds["events"].value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     out.stop = np.cumsum(lengths)

@@ -110,8 +110,8 @@ def deal(st, rules, tb, rin):
             flag(st, WRONG_PIAO, -1, seat, rin.piao[seat], 0)
     if rin.suits != 0 and rules.wall_suits != ANY_TWO:
         flag(st, WRONG_SUITS, -1, -1, rin.suits, 0)
-    if rules.stake_base and rin.base != rules.stake_base:
-        flag(st, WRONG_BASE, -1, -1, rin.base, rules.stake_base)
+    if rules.stake_base and rin.base_ != rules.stake_base:
+        flag(st, WRONG_BASE, -1, -1, rin.base_, rules.stake_base)
 
 
 @inner
@@ -177,7 +177,7 @@ def finish(st, rules, tb, rin, out):
         out.raise_next = 0
         return
     if rules.stake_fee:
-        out.fee = rules.stake_fee * rin.base
+        out.fee = rules.stake_fee * rin.base_
         for seat in range(3):
             if out.ledger < MAX_LEDGER:
                 out.ledger_cause[out.ledger] = FEE
@@ -288,7 +288,7 @@ def recorded_horse(rules, rin, out):
     if extra != out.points[b] - rin.points[b] or rin.points[winner] - out.points[winner] != 2 * extra:
         return -1
     paid = paid_horse(out) + extra
-    unit = paid_horse(out) // out.horse if out.horse > 0 else rin.base << rin.raise_
+    unit = paid_horse(out) // out.horse if out.horse > 0 else rin.base_ << rin.raise_
     if paid < 0 or unit <= 0 or paid % unit or paid // unit > 20 or 0 < paid < paid_horse(out):
         return -1
     return paid

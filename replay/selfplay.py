@@ -229,7 +229,7 @@ def play_game(sim, rules, tb, sh, seed, game, most, base, rins, outs, orders, sa
         chance.start(sim.clock, seed, game, n, CLOCK)
         rin.dealer = dealer
         rin.suits = suits
-        rin.base = base
+        rin.base_ = base
         rin.dice[0] = 1 + below(sim.deck, 6)
         rin.dice[1] = 1 + below(sim.deck, 6)
         rin.raise_ = carried

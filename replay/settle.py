@@ -47,9 +47,9 @@ NOT_OF_THE_HAND = sum(
 def scaled(points, scale, rin):
     """Side points in points: times base and raise, base, or nothing."""
     if scale == SCALE_RAISED:
-        return points * (rin.base << rin.raise_)
+        return points * (rin.base_ << rin.raise_)
     if scale == SCALE_BASE:
-        return points * rin.base
+        return points * rin.base_
     return points
 
 
@@ -122,7 +122,7 @@ def settle_kong(st, rules, rin, out, n):
     factor = 1
     if rules.kong_chain == CHAIN_DOUBLE:
         factor = 1 << (out.kong_chain[n] - 1)
-    stake = rin.base << rin.raise_
+    stake = rin.base_ << rin.raise_
     before = out.points[seat]
     if kind == 0:
         pay(out, KONG_CAUSE, out.kong_from[n], seat, rules.kong_exposed_points * factor * stake)
@@ -176,7 +176,7 @@ def longest_suit(st, seat):
 @inner
 def pay_share(st, rules, rin, out, seat, owner, payer, value, kan, run, horse, by):
     """One winning payment: the share of seat `owner`, paid by `payer`, with its side points."""
-    stake = rin.base << rin.raise_
+    stake = rin.base_ << rin.raise_
     multiple = share(rules, value, st.revealed[seat] != 0, st.revealed[owner] != 0)
     pay(out, WIN, payer, seat, multiple * stake)
     if by != SELF_DRAW or rules.side_addon_revealed_payer or st.revealed[seat] or not st.revealed[owner]:
@@ -273,11 +273,11 @@ def settle_draw(st, rules, tb, rin, out):
                 if ready == 3:
                     if st.revealed[payer] and not st.revealed[seat]:
                         best = rules.draw_all_ready_factor * best_wait(st, rules, tb, seat)
-                        pay(out, DRAW, payer, seat, share(rules, best, False, False) * (rin.base << rin.raise_))
+                        pay(out, DRAW, payer, seat, share(rules, best, False, False) * (rin.base_ << rin.raise_))
                 elif not st.waits[payer] and not st.revealed[payer] and (st.waits[seat] or st.revealed[seat]):
                     own = st.revealed[seat] != 0 and rules.draw_best_with_reveal != 0
                     best = share(rules, best_wait(st, rules, tb, seat), own, False)
-                    pay(out, DRAW, payer, seat, best * (rin.base << rin.raise_))
+                    pay(out, DRAW, payer, seat, best * (rin.base_ << rin.raise_))
             if owes:
                 pay(out, DRAW, payer, seat, flat)
     mixed = 0 < ready < 3
@@ -316,4 +316,4 @@ def settle_no_safe_tile(st, rules, tb, rin, out, seat):
             if st.hand[seat, kind] and st.waits[other] >> kind & 1:
                 if evaluate(st, rules, tb, other, kind, DISCARD, st.after_kong, False):
                     best = max(best, share(rules, st.value, True, st.revealed[seat] != 0))
-        pay(out, NO_SAFE, seat, other, best * (rin.base << rin.raise_))
+        pay(out, NO_SAFE, seat, other, best * (rin.base_ << rin.raise_))

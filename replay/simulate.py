@@ -198,7 +198,7 @@ class Played:
             "time_ms": self._start_times(room, slot_ms, offsets),
             "suits": pa.DictionaryArray.from_arrays(pa.array(suits.astype(np.int32)), list(SUITS)),
             "players": pa.FixedSizeListArray.from_arrays(pa.array(room.names).take(pa.array(seats.ravel())), 3),
-            "dealer": rins.dealer, "dice": _listed(rins.dice, 2, np.int8), "base": rins["base"], "raise": rins.raise_,
+            "dealer": rins.dealer, "dice": _listed(rins.dice, 2, np.int8), "base": rins.base_, "raise": rins.raise_,
             "piao": _listed(rins.piao, 3, np.int32), "piao_from": "logged", "raise_from": "logged",
             "hidden_from": "logged", "coverage": "full",
             "deal": _binary(rins.deal.reshape(n, 42)), "wall": _binary(rins.wall),

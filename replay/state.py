@@ -26,7 +26,7 @@ ROUND = np.dtype(
         ("piao", np.int64, (3,)),
         ("piao_unknown", np.int64),  # could not be told: `piao` is one of the values that are left
         ("hidden_open", np.int64),  # the log does not say which triplets a reveal hides
-        ("base", np.int64),
+        ("base_", np.int64),  # NumPy records have a `base` of their own
         ("raise_", np.int64),
         ("start", np.int64),  # its events are [start, stop) of the batch's events
         ("stop", np.int64),
