@@ -242,6 +242,10 @@ def test_converting_tells_what_it_refuses(tmp_path: Path) -> None:
         lambda rejects: refused.extend(rejects.column("code").to_pylist()),
     )
     assert (refused, written) == (["bad_type"], [2])
+    for suffix in SUFFIXES:  # nothing but rejects
+        convert(Reader([__file__]), tmp_path / f"out{suffix}", written.append)
+        assert sum(written) == 2
+        assert not list(Reader([tmp_path / f"out{suffix}"]))
 
 
 def test_nothing_half_written(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ Texts = list[str | None]
 
 def write(rounds: pa.RecordBatch) -> bytes:
     """One line a round; a round of a kwx log whose `raw` was kept is written as it was read."""
+    if not rounds.num_rows:
+        return b""
     suits = _suits(rounds)
     deal = _kinds(rounds.column("deal"), 42).reshape(-1, 14)
     hands = encode_hands(deal, np.repeat(suits, 3)).to_pylist()
