@@ -1,4 +1,4 @@
--- Grain: one row per round and seat whose recorded points differ from the recomputed ones.
+-- Grain: one row per complete round and seat whose recorded points differ from the recomputed ones.
 -- Units: points in the stake's unit; difference = recorded - recomputed, what the seat got too much; codes are the
 -- round's mismatches, sorted; explained_by the rule changes of which each alone explains one of them.
 SELECT
@@ -28,5 +28,5 @@ LEFT JOIN (
     WHERE kind = 'mismatch'
     GROUP BY round_id
 ) AS p USING (round_id)
-WHERE seats.recorded_points <> seats.points
+WHERE rounds.mispaid > 0 AND seats.recorded_points <> seats.points
 ORDER BY rounds.site NULLS FIRST, rounds.game, rounds.round, seats.seat

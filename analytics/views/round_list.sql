@@ -22,29 +22,21 @@ SELECT
     rounds.mispaid,
     rounds.source,
     rounds.line,
-    s.players,
-    s.points,
-    s.recorded_points,
-    s.revealed,
-    s.hands,
+    [s0.player, s1.player, s2.player] AS players,
+    [s0.points, s1.points, s2.points] AS points,
+    [s0.recorded_points, s1.recorded_points, s2.recorded_points] AS recorded_points,
+    CAST(s0.revealed AS BIGINT) + CAST(s1.revealed AS BIGINT) + CAST(s2.revealed AS BIGINT) AS revealed,
+    [s0.hand, s1.hand, s2.hand] AS hands,
     w.fans,
     p.codes
 FROM rounds
-LEFT JOIN (
-    SELECT
-        round_id,
-        list(player ORDER BY seat) AS players,
-        list(points ORDER BY seat) AS points,
-        list(recorded_points ORDER BY seat) AS recorded_points,
-        count(*) FILTER (revealed) AS revealed,
-        list(hand ORDER BY seat) AS hands
-    FROM seats
-    GROUP BY round_id
-) AS s USING (round_id)
+LEFT JOIN seats AS s0 ON s0.round_id = rounds.round_id AND s0.seat = 0
+LEFT JOIN seats AS s1 ON s1.round_id = rounds.round_id AND s1.seat = 1
+LEFT JOIN seats AS s2 ON s2.round_id = rounds.round_id AND s2.seat = 2
 LEFT JOIN (
     SELECT round_id, list(DISTINCT fan ORDER BY fan) AS fans FROM win_fans GROUP BY round_id
-) AS w USING (round_id)
+) AS w ON w.round_id = rounds.round_id
 LEFT JOIN (
     SELECT round_id, list(DISTINCT code ORDER BY code) AS codes FROM problems GROUP BY round_id
-) AS p USING (round_id)
+) AS p ON p.round_id = rounds.round_id
 ORDER BY rounds.site NULLS FIRST, rounds.game, rounds.round
