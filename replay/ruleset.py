@@ -216,6 +216,7 @@ def check(id: str, options: dict[str, Value] | None = None) -> tuple[str, str, s
 
 
 @lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def variants(ruleset: Ruleset) -> list[tuple[str, Value, np.record]]:
     """Every change of one key: (key, value, record), sorted by "key=value".
 
