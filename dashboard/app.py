@@ -14,6 +14,7 @@ PAGES = {
 st.set_page_config(page_title="kwx", page_icon="🀄", layout="wide")
 st.html(
     "<style>.stMainBlockContainer {padding: 2.2rem 2.5rem 4rem; max-width: 1500px}"
+    "@media (max-width: 800px) {.stMainBlockContainer {padding: 4rem 1rem 3rem}}"
     "[data-testid='stMetricValue'] {font-variant-numeric: tabular-nums}</style>"
 )
 language = screen.keep_language()

@@ -21,6 +21,11 @@ def _height(frame: pl.DataFrame) -> int:
     return BAR * max(frame.height, 2) + AXIS
 
 
+def _ticks(count: int) -> alt.Axis:
+    """An axis of whole numbers."""
+    return alt.Axis(format="~s", tickCount=count, tickMinStep=1)
+
+
 def _labels(chart: alt.Chart, field: str) -> alt.Chart:
     return chart.mark_text(align="left", dx=4, color=PLAIN).encode(text=alt.Text(f"{field}:N"))
 
@@ -51,9 +56,7 @@ def bars(frame: pl.DataFrame, title: str, colour: str = COUNT) -> alt.LayerChart
     """Horizontal bars in the frame's order: columns label, value, text (what is written at the bar's end)."""
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
-        x=alt.X(
-            "value:Q", title=title, axis=alt.Axis(format="~s", tickCount=4), scale=alt.Scale(padding=60, domainMin=0)
-        ),
+        x=alt.X("value:Q", title=title, axis=_ticks(4), scale=alt.Scale(padding=60, domainMin=0)),
     )
     drawn = base.mark_bar(color=colour, height=15).encode(tooltip=["label:N", alt.Tooltip("value:Q", format=",")])
     return alt.layer(drawn, _labels(base, "text")).properties(height=_height(frame))
@@ -63,7 +66,7 @@ def signed_bars(frame: pl.DataFrame, title: str) -> alt.LayerChart:
     """Bars to both sides of zero, blue gain and orange loss: columns label, value, text (with its sign)."""
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=200)),
-        x=alt.X("value:Q", title=title, axis=alt.Axis(format="~s", tickCount=4), scale=alt.Scale(padding=50)),
+        x=alt.X("value:Q", title=title, axis=_ticks(4), scale=alt.Scale(padding=50)),
     )
     colour = alt.condition(alt.datum.value < 0, alt.value(LOSS), alt.value(GAIN))
     drawn = base.mark_bar(height=15).encode(color=colour, tooltip=["label:N", alt.Tooltip("value:Q", format=",")])
@@ -104,7 +107,7 @@ def days(frame: pl.DataFrame, moved: str, mispaid: str) -> alt.LayerChart:
     long = long.with_columns(pl.col("what").replace({"moved": moved, "mispaid": mispaid}))
     chart = alt.Chart(long).mark_bar(**bar).encode(
         x=x,
-        y=alt.Y("points:Q", stack=None, title=None, axis=alt.Axis(format="~s", tickCount=5)),
+        y=alt.Y("points:Q", stack=None, title=None, axis=_ticks(5)),
         color=alt.Color("what:N", scale=alt.Scale(domain=[moved, mispaid], range=[COUNT, LOSS]), title=None,
                         legend=alt.Legend(orient="bottom")),
         tooltip=[alt.Tooltip("day:T", format="%Y-%m-%d"), "what:N", alt.Tooltip("points:Q", format=","), "rounds:Q"],
@@ -124,7 +127,7 @@ def waterfall(frame: pl.DataFrame, low: int, high: int) -> alt.LayerChart:
     y = alt.Y("label:N", sort=alt.SortField("order"), title=None, axis=alt.Axis(labelLimit=150))
     span = max(high - low, 1)
     scale = alt.Scale(domain=[low - span * 0.03, high + span * 0.24], nice=False)
-    x = alt.X("start:Q", scale=scale, title=None, axis=alt.Axis(format="~s", tickCount=4))
+    x = alt.X("start:Q", scale=scale, title=None, axis=_ticks(4))
     colour = alt.Color(
         "colour:N", legend=None, scale=alt.Scale(domain=["gain", "loss", "total"], range=[GAIN, LOSS, PLAIN])
     )

@@ -65,14 +65,15 @@ def _frames(version: str, id: str, _tables: Mapping[str, Rows]) -> Rows:
 
 
 def _ledger(tables: Mapping[str, Rows], numbers: Mapping[int, int], last: int) -> Rows:
-    """Ledger rows with the frame at which each is paid: kongs when they are made, everything else at the end."""
+    """Ledger rows with the frame at which each is paid: kongs when made, wins when won, everything else at the end."""
+    won = {win["seat"]: numbers.get(win["event"], last) for win in tables["wins"]}
     made: dict[tuple[str, int], Rows] = {}
     for kong in tables["kongs"]:
         if not kong["robbed"]:
             made.setdefault((f"kong_{kong['kind']}", kong["seat"]), []).append({"event": kong["event"], "paid": set()})
     out: Rows = []
     for row in tables["ledger"]:
-        at, kongs = last, made.get((row["cause"], row["to_seat"]))
+        at, kongs = won.get(row["to_seat"], last), made.get((row["cause"], row["to_seat"]))
         if kongs:
             if row["from_seat"] in kongs[0]["paid"] and len(kongs) > 1:
                 kongs.pop(0)

@@ -7,7 +7,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 import altair as alt
 import polars as pl
@@ -83,6 +83,17 @@ def tile_names(kinds: Iterable[int] | None, suits: str | None) -> list[str]:
     """Kinds to tile names, [] for None."""
     names = NAMES[suits or "ps"]
     return [names[kind] for kind in kinds or b"" if kind < len(names)]
+
+
+def round_name(id: str) -> str:
+    """A round's ID for reading: its parts as they stand in the log."""
+    return " / ".join(unquote(part) for part in id.split("/") if part)
+
+
+def place(row: Mapping[str, Any]) -> dict[str, str]:
+    """The place cell of a listing for a row with id, ruleset and time_ms."""
+    more = f"{rules_name(row['ruleset'])} · {when(row['time_ms'])}"
+    return {"label": round_name(row["id"]), "more": more}
 
 
 def find_round(id: str) -> dict[str, list[dict[str, Any]]] | None:

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as xml
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 import sample_warehouse
@@ -91,7 +92,7 @@ def charted(test: AppTest) -> list[Any]:
 
 
 def listed(test: AppTest) -> list[str]:
-    return [row["cells"][0]["label"] for row in component(test, "rounds")["rows"]]
+    return [dict(parse_qsl(row["id"]))["round"] for row in component(test, "rounds")["rows"]]
 
 
 # Every page on every data set

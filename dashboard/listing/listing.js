@@ -45,7 +45,11 @@ const draw = {
   points: (value) => el("span", tone(value), signed(value)),
   seat: (value) => badge(value),
   lines: (value) => el("div", "lines", ...value.map((points) => el("span", "num", points === null ? "–" : signed(points)))),
-  place: (value) => el("span", "place", el("bdi", "", value.label)),
+  place: (value) => {
+    const name = el("bdi", "place", value.label);
+    name.title = value.label;
+    return name;
+  },
   mark: (value) =>
     el("div", "chips", el("span", `mark ${value.kind}`, value.label), ...(value.chips ?? []).map((chip) => el("span", `chip ${value.kind}`, chip))),
   chips: (value) => el("div", "chips", ...value.map((chip) => el("span", `chip ${chip.kind ?? ""}`, chip.label))),

@@ -115,10 +115,9 @@ def wins(ruleset: str | None) -> None:
         return
     rows = []
     for win in frame.iter_rows(named=True):
-        where = {"label": win["id"], "more": f"{screen.rules_name(win['ruleset'])} · {screen.when(win['time_ms'])}"}
         fans = [{"label": screen.fan(fan)} for fan in win["fans"] or []]
         who = [{"seat": win["seat"], "name": win["player"] or "", "points": win["points"]}]
-        cells = [where, screen.winning_hands(win, [win]), fans, win["multiple"], who]
+        cells = [screen.place(win), screen.winning_hands(win, [win]), fans, win["multiple"], who]
         rows.append(
             (f"{win['id']} {win['event']}", screen.address("rounds", round=win["id"], event=win["event"]), cells)
         )

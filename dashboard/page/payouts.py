@@ -56,7 +56,7 @@ def hero(id: str) -> None:
         screen.line(t("rounds.unknown", id=id))
         return
     row, seats = tables["rounds"][0], tables["seats"]
-    screen.line(t("payouts.hero", id=id), "font-size:1.4rem;font-weight:600", "h2")
+    screen.line(t("payouts.hero", id=screen.round_name(id)), "font-size:1.4rem;font-weight:600", "h2")
     frames = [steps(seat, tables["ledger"]) for seat in seats]
     ends = [value for frame in frames for column in ("start", "end") for value in frame[column]]
     low, high = min(0, *ends), max(0, *ends)
@@ -162,7 +162,7 @@ def the_list(selected: str) -> None:
     for row in data.list_mispaid(offset).iter_rows(named=True):
         numbers = list(zip(row["players"] or [], row["recorded"] or [], row["points"] or [], strict=True))
         cells = [
-            {"label": row["id"], "more": f"{screen.rules_name(row['ruleset'])} · {screen.when(row['time_ms'])}"},
+            screen.place(row),
             [{"seat": seat, "name": player or "", "points": recorded - points}
              for seat, (player, recorded, points) in enumerate(numbers)],
             [recorded for _, recorded, _ in numbers],

@@ -18,7 +18,7 @@ def rows(chosen: data.Filter, offset: int) -> list:
         fans = [{"label": screen.fan(fan)} for win in wins for fan in win["fans"] or []]
         seats = zip(row["players"] or [], row["points"] or [], strict=True)
         cells = [
-            {"label": row["id"], "more": f"{screen.rules_name(row['ruleset'])} · {screen.when(row['time_ms'])}"},
+            screen.place(row),
             [{"seat": seat, "name": name or "", "points": points} for seat, (name, points) in enumerate(seats)],
             screen.winning_hands(row, wins) or None,
             fans or ([] if wins else [{"label": word("end", row["end"] or "unknown")}]),
@@ -83,12 +83,11 @@ def the_round(id: str) -> None:
     if not tables:
         screen.line(t("rounds.unknown", id=id))
         return
-    site = f"{row['site']} / " if row["site"] else ""
     facts = t(
         "rounds.facts", ruleset=screen.rules_name(row["ruleset"]), base=row["base"], time=screen.when(row["time_ms"])
     )
     verdict = f"{word('verdict', row['verdict'])} – {t('verdict_more.' + row['verdict'])}"
-    screen.line(f"{site}{row['game']} / {row['round']}", "font-size:1.25rem;font-weight:600", "h2")
+    screen.line(screen.round_name(id), "font-size:1.25rem;font-weight:600", "h2")
     screen.line(f"{facts} · {verdict}", "opacity:.75")
     viewer(round_view.viewer_data(id, tables, number("event"), (number("pov") or 0) % 3))
 

@@ -108,8 +108,12 @@ class Viewer {
     this.help.hidden = true;
     this.host.replaceChildren(
       sprite(data.tiles),
-      el("div", "left", el("div", "bar", this.controls, this.now), this.help, this.table, this.lanes),
-      el("aside", "side", this.problems, this.ledger),
+      el(
+        "div",
+        "board",
+        el("div", "left", el("div", "bar", this.controls, this.now), this.help, this.table, this.lanes),
+        el("aside", "side", this.problems, this.ledger),
+      ),
     );
     this.host.setAttribute("aria-label", text.title);
   }
