@@ -78,7 +78,8 @@ def before_play(record, rules):
 def play(record, rules):
     """Plays a round: {"violations": [(event index, code)], …} and, when there are none, its outcome.
 
-    Codes of the whole round (index None) come first and don't stop the play.
+    Codes of the whole round have index None; those of the deal come first and don't stop the play, that of a missing
+    end comes last.
 
     The outcome: "ledger" [(cause, from, to, points)], "wins", "kongs" (net points a seat), "end", "next_dealer",
     "next_raise", "points" (net of the whole ledger, the fee in), "table" (the final Table).
@@ -93,7 +94,7 @@ def play(record, rules):
             violations.append((index, str(illegal)))
             return {"violations": violations, "table": table}
     if table.end is None:
-        violations.append((len(events), "missing_event"))
+        violations.append((None, "missing_event"))
         return {"violations": violations, "table": table}
     only_first_revealed(table)
     ledger = settle(table)

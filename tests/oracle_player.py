@@ -13,6 +13,7 @@ from oracle_hand import ALL_KINDS, order, waits
 from oracle_moves import apply
 from oracle_table import Illegal, offered_win, pairs
 
+MELDS = ("pung", "pung", "exposed_kong", "added_kong", "concealed_kong")
 KINDS = [tile for tile in ALL_KINDS if tile[1] != "m"]
 
 
@@ -42,8 +43,8 @@ def rich_hand(rng, left, size, sets):
     return sorted(hand, key=order)
 
 
-def after(table, token):
-    """The table after a token, or None where the oracle forbids it."""
+def tried(table, token):
+    """(the table after a token, None), or (None, code) of the rule that forbids it; `table` stays as it is."""
     other = copy.copy(table)
     for name, value in vars(table).items():
         if isinstance(value, list):
@@ -52,9 +53,14 @@ def after(table, token):
             setattr(other, name, copy.copy(value))
     try:
         apply(other, token)
-    except Illegal:
-        return None
-    return other
+    except Illegal as illegal:
+        return None, str(illegal)
+    return other, None
+
+
+def after(table, token):
+    """The table after a token, or None where the oracle forbids it."""
+    return tried(table, token)[0]
 
 
 def lonely(table, seat, tile):
@@ -263,3 +269,72 @@ def broken(rng, record):
         if events:
             out["events"] = " ".join(events)
     return out
+
+
+def random_hand(rng):
+    """A hand in the shape of cases/score.jsonl: nine in ten complete, rich in fives, fours and won fourths."""
+    left = Counter(dict.fromkeys(KINDS, 4))
+    kinds = rng.choice(
+        (
+            KINDS,
+            [tile for tile in KINDS if tile[1] == "p"],
+            [tile for tile in KINDS if tile[1] == "z" or tile[0] in "456"],
+        )
+    )
+
+    def take(tiles):
+        if any(left[tile] < count for tile, count in Counter(tiles).items()):
+            return []
+        left.subtract(tiles)
+        return tiles
+
+    concealed, melds = [], []
+    if rng.random() < 0.25:
+        if rng.random() < 0.2:
+            concealed = [tile for dragon in ("5z", "6z", "7z") for tile in take([dragon] * 2)]
+        while len(concealed) < 14:
+            concealed += take([rng.choice(concealed if concealed and rng.random() < 0.4 else kinds)] * 2)
+    else:
+        wanted = rng.choice((0, 0, 0, 1, 2, 3, 4))
+        while len(melds) < wanted:
+            kind, tile = rng.choice(MELDS), rng.choice(kinds if rng.random() < 0.9 else KINDS)
+            if take([tile] * (3 if kind == "pung" else 4)):
+                melds.append((kind, tile))
+        while len(concealed) < 12 - 3 * len(melds):
+            tile = rng.choice(kinds if rng.random() < 0.95 else KINDS)
+            run = tile[1] != "z" and tile[0] <= "7" and rng.random() < 0.6
+            concealed += take([f"{int(tile[0]) + step}{tile[1]}" for step in range(3)] if run else [tile] * 3)
+        while len(concealed) < 14 - 3 * len(melds):
+            concealed += take([rng.choice(kinds if rng.random() < 0.9 else KINDS)] * 2)
+    fourths = [tile for tile in concealed if concealed.count(tile) == 4 or ("pung", tile) in melds]
+    fives = [tile for tile in concealed if tile[0] == "5"]
+    win = rng.choice(rng.choice([tiles for tiles in (concealed, fourths, fives) if tiles]))
+    concealed.remove(win)
+    if rng.random() < 0.1:
+        concealed[0] = rng.choice([tile for tile in KINDS if left[tile]])
+    by = rng.choice(("self_draw", "discard", "rob_kong"))
+    return {
+        "concealed": text(sorted(concealed, key=order)),
+        "melds": [f"{kind} {tile}" for kind, tile in melds],
+        "win": win,
+        "by": by,
+        "revealed": rng.random() < 0.4,
+        "after_kong": by != "rob_kong" and rng.random() < 0.3,
+        "last_tile": by != "rob_kong" and rng.random() < 0.3,
+    }
+
+
+def probes(rng, table):
+    """Tokens worth trying at a table: nearly everything that could stand next in a log, most of it illegal."""
+    tokens = ["e", "z"]
+    ends = [table.wall[0], table.wall[-1]] if table.wall else [rng.choice(KINDS)]
+    for seat in range(3):
+        own = [*sorted(set(table.hands[seat]), key=order), rng.choice(KINDS)]
+        tokens += [f"{seat}{verb}{tile}" for verb in "xyca" for tile in own]
+        tokens += [f"{seat}{verb}{tile}" for verb in "dr" for tile in ends]
+        tokens += [f"{seat}w{tile}" for tile in ([table.drawn] if table.drawn else own)]
+        tokens += [f"{seat}l", f"{seat}n"]
+        for other in range(3):
+            if other != seat:
+                tokens += [f"{seat}{verb}{table.last or rng.choice(KINDS)}{other}" for verb in "pkw"]
+    return list(dict.fromkeys(tokens))
