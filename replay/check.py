@@ -21,8 +21,11 @@ KEYS = (
     "kind", "code", "source", "record", "line", "site", "game", "round", "event", "seat", "logged", "expected",
     "message", "explained_by",
 )  # fmt: skip
-HEAVY = ("deal", "wall", "events", "event_no", "times")  # columns of a round that the game level does without
-KEPT = [name for name in ROUNDS.names if name not in HEAVY]
+# What the game level reads of a round, and its verdict.
+KEPT = (
+    "round_id", "game_key", "source", "record", "line", "site", "game", "round", "ruleset", "options", "dealer", "dice",
+    "raise", "raise_from", "next_dealer", "next_dealer_if", "raise_next", "prev", "line_sha256", "verdict",
+)  # fmt: skip
 
 
 def _reject(row: dict[str, Any]) -> dict[str, Any]:
