@@ -92,7 +92,7 @@ def load(
     rounds of each batch.
 
     Atomic: an exception, or a kill, at any time leaves the old data set.  WarehouseError when another load is
-    running, the file is no data set of this version, or the file system has no symbolic links.
+    running, the file is no data set of this version, the file system has no symbolic links, or space runs out.
     """
     if replayer is None or check_games is None:  # imported here, so that readers of a data set need no numba
         from replay.batch import Replayer
@@ -158,8 +158,11 @@ def _opened(new: Path, path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         connection = duckdb.connect(str(new), config={"memory_limit": MEMORY})
     except duckdb.Error as error:
         raise WarehouseError(f"{path}: cannot be opened: {_first_line(error)}") from error
-    with connection:
-        yield connection
+    try:
+        with connection:
+            yield connection
+    except (duckdb.OperationalError, duckdb.FatalException) as error:  # no space, no memory, a bad disk
+        raise WarehouseError(f"{path}: nothing was loaded: {_first_line(error)}") from error
 
 
 @contextmanager

@@ -282,6 +282,21 @@ def test_an_error_leaves_the_old_data_set(tmp_path: Path, logs: list[dict]) -> N
     assert query(path, "SELECT count(*) FROM rounds") == [(10,)]
 
 
+def test_no_space_is_an_error_of_ours(tmp_path: Path, logs: list[dict], monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "db"
+    load(path, {"a": logs[:5]})
+    state = files(path)
+
+    def full(connection: duckdb.DuckDBPyConnection) -> None:
+        raise duckdb.IOException("IO Error: Could not write file: No space left on device\nmore words")
+
+    monkeypatch.setattr(schema, "create_views", full)
+    with pytest.raises(warehouse.WarehouseError, match="db: nothing was loaded: .*No space left on device$"):
+        load(path, {"b": logs[5:9]})
+    assert files(path) == state
+    assert query(path, "SELECT count(*) FROM rounds") == [(5,)]
+
+
 def test_two_loads_at_once(tmp_path: Path, logs: list[dict]) -> None:
     path = tmp_path / "db"
 
