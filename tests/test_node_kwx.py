@@ -367,7 +367,7 @@ def test_sniffing() -> None:
     header = b"\xef\xbb\xbfroom_uuid,game_index,base_info\n"
     for head in (row, b"garbage\n" + row, header, b"-- dump", b"insert into x"):
         assert node_kwx.sniff(head), head[:40]
-    for head in (b"", b'{"kwx":1,"game":"x"}', b"site,game,round\n", b"\x1f\x8b", b"PAR1"):
+    for head in (b"", b'{"kwx":1,"game":"x"}', b"site,game,round\n", b"\x1f\x8b", b"PAR1", b"# Notes\nUse the rows\n"):
         assert not node_kwx.sniff(head), head[:40]
 
 

@@ -30,7 +30,7 @@ _KEY = re.compile(rb'"kwx"\s*:')
 # Of texts without a backslash; tiles and events are looked at later, so any text will do here.
 _TEXT = r'[^"\x00-\x1f]'
 _LATER = r'"([^"]*)"'
-_INT = r"-?(?:0|[1-9][0-9]{0,14})"
+_INT = r"(?:0|-?[1-9][0-9]{0,14})"
 _COUNT = r"(?:0|[1-9][0-9]{0,14})"
 _PIAO = r"(?:0|[1-9][0-9]{0,5})"
 _HEX = r"[0-9a-f]{64}"

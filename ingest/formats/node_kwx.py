@@ -28,8 +28,13 @@ RAISE_ON = '"side.raise":true'  # in the options' JSON
 NULLS = ("", "NULL", "\\N")  # how CSV exports write a null
 CSV_RECORD_LINES = 64  # lines that one CSV record may span
 
+# A dump starts with "-- ", or else with another comment or a statement and has a statement soon: pages of notes may
+# begin with "#" too.
+_SQL_START = re.compile(rb"\s*(--\s|/\*|#|[A-Z]+\s)", re.IGNORECASE)
 _SQL = re.compile(
-    rb"\s*(--|/\*|#|(INSERT|REPLACE|CREATE|DROP|SET|LOCK|USE|START|BEGIN|DELETE|TRUNCATE)\s)", re.IGNORECASE
+    rb"^[ \t]*(/\*!\d|(INSERT|REPLACE)\s+(\w+\s+){0,2}INTO\s|(CREATE|DROP)\s+(TABLE|DATABASE)\s|LOCK\s+TABLES\s"
+    rb"|DELETE\s+FROM\s|TRUNCATE\s+TABLE\s|USE\s+`|SET\s+NAMES\s|SET\s+[@\w]+\s*=|START\s+TRANSACTION\s*;|BEGIN\s*;)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _JSON_ROW = re.compile(rb'"(room_uuid|action_records|base_info)"\s*:')
 
@@ -55,7 +60,9 @@ def _header(head: bytes) -> str | None:
 
 def sniff(head: bytes) -> bool:
     """Whether a source that starts with these bytes holds rows of `t_games`: as JSON, as CSV, or in a dump."""
-    return bool(_header(head) or _JSON_ROW.search(head) or _SQL.match(head.removeprefix(b"\xef\xbb\xbf")))
+    start = _SQL_START.match(head.removeprefix(b"\xef\xbb\xbf"))
+    dump = start and (start[1].startswith(b"--") or _SQL.search(head))
+    return bool(_header(head) or _JSON_ROW.search(head) or dump)
 
 
 def read(stream: Any, context: Context) -> Iterator[Parsed]:
