@@ -233,6 +233,21 @@ def check(
     raise SystemExit(found(summary))
 
 
+@app.command()
+def fit(logs: Logs, site: Site = None, users: Users = None, as_json: AsJson = False) -> None:
+    """Which rules were played.
+
+    Rounds explained per ruleset, whatever the log claims, and per one or two changed keys; best first.
+    """
+    from replay.fit import fit as explained
+
+    for one in explained(reader(logs, site, users, None, None)):
+        if as_json:
+            write(one._asdict())
+        else:
+            print(f"{one.explained:>7} of {one.rounds}  {' '.join([one.ruleset, *one.changes])}")
+
+
 def _serve(db: Path, port: int | None) -> None:
     """Serves the dashboard; does not return."""
     from dashboard import serve
