@@ -56,7 +56,7 @@ _CANONICAL = re.compile(
 
 def sniff(head: bytes) -> bool:
     """A text whose first lines name the key "kwx"."""
-    return b"\0" not in head and _KEY.search(head) is not None
+    return _KEY.search(head) is not None
 
 
 def read(stream: Stream, context: Context) -> Iterator[Parsed]:
