@@ -96,21 +96,22 @@ def intervals(frame: pl.DataFrame, roles: list[str]) -> alt.LayerChart:
 
 
 def days(frame: pl.DataFrame, moved: str, mispaid: str) -> alt.LayerChart:
-    """Points by day, the mispaid part in front in orange: columns day, moved, mispaid, rounds."""
+    """Base stakes by day, the mispaid part in front in orange: columns day, moved, mispaid, rounds."""
+    form = "%m-%d" if frame["day"].dt.year().n_unique() == 1 else "%Y-%m-%d"
     if frame.height <= 31:
-        x = alt.X("utcyearmonthdate(day):O", title=None, axis=alt.Axis(format="%m-%d", labelAngle=0, labelOverlap=True))
+        x = alt.X("utcyearmonthdate(day):O", title=None, axis=alt.Axis(format=form, labelAngle=0, labelOverlap=True))
         bar = {"size": 22}
     else:
-        x = alt.X("utcyearmonthdate(day):T", title=None, axis=alt.Axis(format="%Y-%m-%d", tickCount=8, labelAngle=0))
+        x = alt.X("utcyearmonthdate(day):T", title=None, axis=alt.Axis(format=form, tickCount=8, labelAngle=0))
         bar = {}
-    long = frame.unpivot(["moved", "mispaid"], index=["day", "rounds"], variable_name="what", value_name="points")
+    long = frame.unpivot(["moved", "mispaid"], index=["day", "rounds"], variable_name="what", value_name="stakes")
     long = long.with_columns(pl.col("what").replace({"moved": moved, "mispaid": mispaid}))
     chart = alt.Chart(long).mark_bar(**bar).encode(
         x=x,
-        y=alt.Y("points:Q", stack=None, title=None, axis=_ticks(5)),
+        y=alt.Y("stakes:Q", stack=None, title=None, axis=_ticks(5)),
         color=alt.Color("what:N", scale=alt.Scale(domain=[moved, mispaid], range=[COUNT, LOSS]), title=None,
                         legend=alt.Legend(orient="bottom")),
-        tooltip=[alt.Tooltip("day:T", format="%Y-%m-%d"), "what:N", alt.Tooltip("points:Q", format=","), "rounds:Q"],
+        tooltip=[alt.Tooltip("day:T", format="%Y-%m-%d"), "what:N", alt.Tooltip("stakes:Q", format=",.1f"), "rounds:Q"],
     )  # fmt: skip
     return alt.layer(chart).properties(height=290)
 

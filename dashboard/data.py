@@ -124,32 +124,33 @@ def dealer(ruleset: str | None) -> pl.DataFrame:
 
 
 def days(ruleset: str | None) -> pl.DataFrame:
-    """Per UTC day with a time: rounds, points that changed hands (recomputed), points mispaid."""
+    """Per UTC day with a time: rounds; moved and mispaid in base stakes, which tables of any stake share."""
     return select(
         """
         WITH r AS (
-            SELECT round_id, mispaid, CAST(make_timestamp(time_ms * 1000) AS DATE) AS day
-            FROM rounds WHERE time_ms IS NOT NULL AND coalesce(ruleset = ?, true)
+            SELECT round_id, mispaid, base, CAST(make_timestamp(time_ms * 1000) AS DATE) AS day
+            FROM rounds WHERE time_ms IS NOT NULL AND base > 0 AND coalesce(ruleset = ?, true)
         )
-        SELECT day, count(*) AS rounds, any_value(moved) AS moved, coalesce(sum(mispaid), 0)::BIGINT AS mispaid
+        SELECT day, count(*) AS rounds, coalesce(any_value(moved), 0) AS moved,
+            coalesce(round(sum(mispaid / base), 2), 0) AS mispaid
         FROM r LEFT JOIN (
-            SELECT day, sum(points)::BIGINT AS moved
+            SELECT day, round(sum(points / base), 2) AS moved
             FROM seats JOIN r USING (round_id) WHERE points > 0 GROUP BY day
         ) USING (day)
         GROUP BY day ORDER BY day
         """,
         ruleset,
-    ).with_columns(pl.col("moved").fill_null(0))
+    )
 
 
 def largest_wins(ruleset: str | None, count: int) -> pl.DataFrame:
-    """The largest wins by points: facts of the win, and what of its round draws the hand."""
+    """The wins of the largest multiple, then points: facts of the win, and what of its round draws the hand."""
     return select(
         f"""
         WITH top AS MATERIALIZED (
             SELECT * FROM wins
             WHERE ?::VARCHAR IS NULL OR round_id IN (SELECT round_id FROM rounds WHERE ruleset = ?)
-            ORDER BY points DESC NULLS LAST, multiple DESC NULLS LAST, round_id, win_no LIMIT ?
+            ORDER BY multiple DESC NULLS LAST, points DESC NULLS LAST, round_id, win_no LIMIT ?
         )
         SELECT {_ID} AS id, top.seat, top.tile, top.event, top.fans, top.multiple, top.points, s.player, s.hand,
             r.ruleset, r.suits, r.time_ms, r.deal, r.events
@@ -157,7 +158,7 @@ def largest_wins(ruleset: str | None, count: int) -> pl.DataFrame:
         JOIN (SELECT * FROM rounds WHERE round_id IN (SELECT round_id FROM top)) AS r USING (round_id)
         JOIN (SELECT * FROM seats WHERE round_id IN (SELECT round_id FROM top)) AS s
             ON s.round_id = top.round_id AND s.seat = top.seat
-        ORDER BY top.points DESC NULLS LAST, top.multiple DESC NULLS LAST, top.round_id, top.win_no
+        ORDER BY top.multiple DESC NULLS LAST, top.points DESC NULLS LAST, top.round_id, top.win_no
         """,
         ruleset,
         ruleset,

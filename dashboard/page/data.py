@@ -109,7 +109,7 @@ def problems() -> None:
         cells = [word("code", row["code"]), row["code"], kind, row["problems"], row["rounds"], row["explained"]]
         rows.append((row["code"], screen.address("rounds", code=row["code"]), cells))
     kinds = ("text", "code", "chips", "number", "number", "number")
-    names = ("message", "code", "kind", "count", "rounds", "explained")
+    names = ("message", "code", "kind", "count", "rounds", "explained_count")
     columns = [(kind, t(f"column.{name}")) for kind, name in zip(kinds, names, strict=True)]
     opened = listing("problems", columns, rows, caption=t("data.problems_caption"), labels={})
     if opened:

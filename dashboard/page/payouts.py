@@ -28,8 +28,22 @@ def numbers(counts: dict) -> None:
                 st.caption(note)
 
 
-def steps(seat: dict, ledger: list[dict]) -> pl.DataFrame:
-    """The waterfall of one seat: its ledger by cause, the recomputed and the recorded total, the difference."""
+# The ledger lines that a mismatch is about, where it says so.
+LINES = {
+    "horse": {"horse"},
+    "kongs": {"kong_exposed", "kong_added", "kong_concealed"},
+    "fans": {"win"},
+    "multiple": {"win"},
+    "fee": {"fee"},
+}
+
+
+def steps(seat: dict, ledger: list[dict], codes: set[str]) -> pl.DataFrame:
+    """The waterfall of one seat: its ledger by cause, the recomputed and the recorded total, the difference.
+
+    codes: of the round's mismatches; the lines they are about are marked.
+    """
+    wrong = set().union(*(LINES.get(code, set()) for code in codes))
     net = dict.fromkeys((row["cause"] for row in ledger), 0)  # the same lines for every seat
     for row in ledger:
         for side, sign in (("from_seat", -1), ("to_seat", 1)):
@@ -37,7 +51,8 @@ def steps(seat: dict, ledger: list[dict]) -> pl.DataFrame:
                 net[row["cause"]] += sign * row["points"]
     rows, at = [], 0
     for cause, points in net.items():
-        rows.append((word("cause", cause), at, at + points, "line", f"{points:+,}"))
+        kind, mark = ("differs", "≠ ") if cause in wrong else ("line", "")
+        rows.append((word("cause", cause), at, at + points, kind, f"{mark}{points:+,}"))
         at += points
     total, recorded = seat["points"] or 0, seat["recorded_points"]
     rows.append((t("payouts.recomputed"), 0, total, "total", f"{total:+,}"))
@@ -57,7 +72,9 @@ def hero(id: str) -> None:
         return
     row, seats = tables["rounds"][0], tables["seats"]
     screen.line(t("payouts.hero", id=screen.round_name(id)), "font-size:1.4rem;font-weight:600", "h2")
-    frames = [steps(seat, tables["ledger"]) for seat in seats]
+    found = [problem for problem in tables["problems"] if problem["kind"] == "mismatch"]
+    codes = {problem["code"] for problem in found}
+    frames = [steps(seat, tables["ledger"], codes) for seat in seats]
     ends = [value for frame in frames for column in ("start", "end") for value in frame[column]]
     low, high = min(0, *ends), max(0, *ends)
     for column, seat, frame in zip(st.columns(3), seats, frames, strict=True):
@@ -73,7 +90,6 @@ def hero(id: str) -> None:
                 "text": t("column.points"),
             }
             picture(charts.waterfall(frame, low, high), frame, t("payouts.hero_alt", parts=part), headings)
-    found = [problem for problem in tables["problems"] if problem["kind"] == "mismatch"]
     left, right = st.columns([3, 2], gap="large")
     with left:
         for problem in found:
