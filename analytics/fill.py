@@ -15,7 +15,7 @@ from replay import problems
 
 ROW_GROUP = 122_880  # rows that DuckDB stores together; inserts of whole multiples are fastest
 GAME_ROUNDS = 50_000  # rounds whose games are judged at a time, bounds memory
-GAME_CODES = ("wrong_dealer", "wrong_raise", "lost_round", "chain_broken")  # what replay.games reports
+GAME_CODES = ("wrong_dealer", "wrong_raise", "lost_round", "chain_broken", "changed_table")  # what replay.games reports
 GAME_BLIND = ("deal", "wall", "events", "event_no", "times")  # wide columns that the game level does not read
 
 

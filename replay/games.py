@@ -1,8 +1,9 @@
 """The game level: rounds of one game in order (rules.md section 5, "Dealer"; log-format.md section 1, `prev`).
 
 A round is judged against the one before it in its game: the dealer that the round before makes, the raise that it
-leaves, the round numbers without a gap, the chain of line digests.  A game may start in the middle: its first seen
-round is judged only where the rules alone say what a round 0 must be.
+leaves, the round numbers without a gap, the chain of line digests, the table that they are played at (the same rules,
+options, suits and base).  A game may start in the middle: its first seen round is judged only by what the rules alone
+say.
 """
 
 import json
@@ -15,7 +16,8 @@ from replay import ruleset
 from replay.messages import WORDS
 from replay.problems import PROBLEMS
 
-FACTS = ("raise_on_dice", "first_dealer", "raises")
+FACTS = ("raise_on_dice", "first_dealer", "raises", "accumulates")
+TABLE = ("ruleset", "options", "suits", "base")  # what a game keeps
 
 
 def check_games(rounds: pa.Table) -> pa.Table:
@@ -50,19 +52,50 @@ def check_games(rounds: pa.Table) -> pa.Table:
         keys = [change.rpartition(":")[0] for change in named if change.endswith(f":{dealer[row]}")]
         found.append((row, "wrong_dealer", str(dealer[row]), str(expected[row]), int(dealer[row]), sorted(keys)))
 
-    dice = pc.list_flatten(table["dice"].combine_chunks().fill_null([0, 1])).to_numpy().reshape(-1, 2)
-    own = facts["raise_on_dice"] * (dice[:, 0] == dice[:, 1])
-    carried = np.where(next_to, before(whole(table, "raise_next")), np.where(number == 0, 0, -1))
-    carried = np.where(facts["raises"] > 0, carried, 0)
-    logged = pc.equal(table["raise_from"], "logged").fill_null(False).to_numpy()
-    wrong = logged & (carried >= 0) & (whole(table, "raise") != carried + own)
-    for row in np.nonzero(wrong)[0].tolist():
-        wanted = int(carried[row] + own[row])
-        found.append((row, "wrong_raise", str(whole(table, "raise")[row]), str(wanted), None, []))
-
+    found += wrong_raises(table, facts, number, next_to)
+    found += changed_tables(table, follows)
     found += broken_chains(table, key, follows, next_to)
     found.sort(key=lambda item: item[:2])
     return as_problems(table, found)
+
+
+def wrong_raises(
+    table: pa.Table, facts: dict[str, np.ndarray], number: np.ndarray, next_to: np.ndarray
+) -> list[tuple]:
+    """Rows whose logged raise is none that the round before and the dice can make.
+
+    Where the round before is missing it may have left a doubling or none; where the dice are, they may have been equal.
+    """
+    dice = pc.list_flatten(table["dice"].combine_chunks().fill_null([0, 1])).to_numpy().reshape(-1, 2)
+    least = facts["raise_on_dice"] * (dice[:, 0] == dice[:, 1])
+    most = np.where(table["dice"].is_null().to_numpy(), facts["raise_on_dice"], least)
+    carried = np.where(next_to, before(whole(table, "raise_next")), np.where(number == 0, 0, -1))
+    known = carried >= 0
+    least, most = least + np.where(known, carried, 0), most + np.where(known, carried, 1)
+    most[~known & (facts["accumulates"] > 0)] = np.iinfo(np.int64).max
+    least, most = np.where(facts["raises"] > 0, least, 0), np.where(facts["raises"] > 0, most, 0)
+    logged = pc.equal(table["raise_from"], "logged").fill_null(False).to_numpy()
+    raised = whole(table, "raise")
+    wrong = logged & ((raised < least) | (raised > most))
+    nearest = np.where(raised < least, least, most)
+    rows = np.nonzero(wrong)[0].tolist()
+    return [(row, "wrong_raise", str(raised[row]), str(nearest[row]), None, []) for row in rows]
+
+
+def changed_tables(table: pa.Table, follows: np.ndarray) -> list[tuple]:
+    """Rows that are not played under the rules, options, suits or base of the round before them in their game."""
+    found = []
+    for name in TABLE:
+        words = table[name].combine_chunks().cast(pa.string()).dictionary_encode()
+        codes = words.indices.fill_null(-1).to_numpy()
+        changed = follows & (codes != before(codes))
+        found += [(row, name) for row in np.nonzero(changed)[0].tolist()]
+    first = dict(reversed(found))  # the first of TABLE that changed speaks for the row
+    shown = {name: table[name] for name in TABLE}
+    return [
+        (row, "changed_table", f"{name} {shown[name][row]}", f"{name} {shown[name][row - 1]}", None, [])
+        for row, name in first.items()
+    ]
 
 
 def whole(table: pa.Table, name: str) -> np.ndarray:
@@ -76,7 +109,7 @@ def before(values: np.ndarray) -> np.ndarray:
 
 
 def rule_facts(table: pa.Table) -> dict[str, np.ndarray]:
-    """What the game level needs of each row's rules: raise_on_dice and raises (0/1), first_dealer (-1: any)."""
+    """FACTS of each row's rules: 0/1, and the first dealer (-1: any)."""
     columns = [table[name].combine_chunks().cast(pa.string()).dictionary_encode() for name in ("ruleset", "options")]
     words = [column.dictionary.to_pylist() for column in columns]
     codes = [column.indices.to_numpy() for column in columns]
@@ -87,6 +120,7 @@ def rule_facts(table: pa.Table) -> dict[str, np.ndarray]:
         values = ruleset.load(words[0][id], json.loads(words[1][options])).values
         facts["raise_on_dice"][place] = values["side.raise_on_dice"]
         facts["raises"][place] = values["side.raise"]
+        facts["accumulates"][place] = values["side.raise_accumulates"]
         facts["first_dealer"][place] = 0 if values["dealer.first"] == "seat_0" else -1
     return {name: values[rows] for name, values in facts.items()}
 

@@ -240,7 +240,7 @@ def compare_wins(st, rin, out):
     for n in range(out.wins):
         found = -1
         for m in range(rin.wins):
-            if rin.win_seat[m] == out.win_seat[n]:
+            if found < 0 and rin.win_seat[m] == out.win_seat[n]:
                 found = m
         event = out.win_event[n]
         seat = out.win_seat[n]
@@ -259,6 +259,8 @@ def compare_wins(st, rin, out):
         known = False
         for n in range(out.wins):
             known = known or out.win_seat[n] == rin.win_seat[m]
+        for n in range(m):  # a seat wins once
+            known = known and rin.win_seat[n] != rin.win_seat[m]
         if not known:
             flag(st, WINNER, -1, rin.win_seat[m], rin.win_seat[m], -1)
 

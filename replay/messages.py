@@ -56,6 +56,7 @@ WORDS: dict[str, tuple[int, str]] = {
     "wrong_raise": (NUMBER, "raise {logged}; the round before and the dice make it {expected}"),
     "lost_round": (NUMBER, "round {logged} follows; round {expected} is missing"),
     "chain_broken": (SCALAR, "`prev` is not the digest of the round before"),
+    "changed_table": (SCALAR, "a game keeps its table: {logged}, but {expected} in the round before"),
     "points": (POINTS, "recorded points {logged}, recomputed {expected}"),
     "fans": (FANS, "recorded fans {logged}, recomputed {expected}"),
     "multiple": (NUMBER, "recorded multiple {logged}, recomputed {expected}"),

@@ -40,6 +40,7 @@ VIOLATIONS = (
     "wrong_raise",
     "lost_round",
     "chain_broken",
+    "changed_table",  # other rules, options, suits or base than the round before in the game
 )
 MISMATCHES = ("points", "fans", "multiple", "payer", "winner", "tile", "end", "kongs", "horse", "fee")
 CODES = VIOLATIONS + MISMATCHES

@@ -4,6 +4,7 @@
 the first event that breaks a rule.  Slow and obvious on purpose; it shares nothing with the engine.
 """
 
+from collections import Counter
 from hashlib import sha256
 
 from oracle_hand import parse
@@ -57,6 +58,8 @@ def before_play(record, rules):
     """Codes of what is wrong with a round before its first event."""
     codes = []
     tiles = [tile for text in record["deal"] for tile in parse(text)] + parse_pairs(record.get("wall", ""))
+    if any(count > 4 for count in Counter(tiles).values()):
+        codes.append("fifth_tile")
     if rules["wall.suits"] == "dots_bamboo" and any(tile[1] == "m" for tile in tiles):
         codes.append("wrong_suits")
     if any(not 0 <= piao <= rules["side.piao_max"] for piao in record.get("piao", [0, 0, 0])):
@@ -88,11 +91,14 @@ def play(record, rules):
     events = record["events"].split()
     violations = [(None, code) for code in before_play(record, rules)]
     for index, token in enumerate(events):
+        before = len(table.wins)
         try:
             apply(table, token)
         except Illegal as illegal:
             violations.append((index, str(illegal)))
             return {"violations": violations, "table": table}
+        for win in table.wins[before:]:
+            win["event"] = index
     if table.end is None:
         violations.append((None, "missing_event"))
         return {"violations": violations, "table": table}
