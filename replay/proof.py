@@ -44,30 +44,59 @@ def seats_of_deal(how: str, dealer: int) -> list[int]:
 
 
 def check(rounds: pa.RecordBatch, prepared: np.recarray) -> Notes:
-    """Checks every row that logs a proof; one hash a row."""
+    """Checks every row that logs a proof; one hash a row, deals and walls column by column."""
     grades = np.where(prepared.has_wall, 2, 1).astype(np.int8)
     notes: list[Note] = []
-    orders = rounds["proof_order"]
-    if orders.null_count == len(orders) and rounds["proof_commit"].null_count == len(orders):
+    logged = rounds["proof_order"].is_valid().to_numpy(zero_copy_only=False)
+    rows = np.nonzero(logged)[0]
+    if len(rows) == 0:
         return Notes(notes, grades)
-    wanted = ("proof_commit", "proof_salt", "proof_order", "proof_deal", "suits")
-    rows = rounds.select(list(wanted)).to_pylist()
-    for n, row in enumerate(rows):
-        if row["proof_order"] is None:
-            continue
-        opened = False
-        if row["proof_commit"] is not None:
-            text = (row["proof_salt"] or "") + row["proof_order"]
-            computed = hashlib.sha256(text.encode()).hexdigest()
-            opened = computed == row["proof_commit"].lower()
-            if not opened:
-                notes.append(Note(n, COMMIT_MISMATCH, row["proof_commit"], computed))
-        wrong = differs(row["proof_order"], row["proof_deal"] or "one", row["suits"], prepared[n])
+    part = rounds.take(pa.array(rows)) if len(rows) < rounds.num_rows else rounds
+    orders, suits = part["proof_order"].to_pylist(), part["suits"].to_pylist()
+    how = [one or "one" for one in part["proof_deal"].to_pylist()]
+    opened = np.zeros(len(rows), bool)
+    commits, salts = part["proof_commit"].to_pylist(), part["proof_salt"].to_pylist()
+    for n, commit in enumerate(commits):
+        if commit is not None:
+            computed = hashlib.sha256(((salts[n] or "") + orders[n]).encode()).hexdigest()
+            opened[n] = computed == commit.lower()
+            if not opened[n]:
+                notes.append(Note(int(rows[n]), COMMIT_MISMATCH, commit, computed))
+    follows = follow(orders, suits, how, prepared[rows])
+    for n in np.nonzero(~follows)[0].tolist():
+        wrong = differs(orders[n], how[n], suits[n], prepared[rows[n]])
         if wrong is not None:
-            notes.append(Note(n, DEAL_NOT_FROM_ORDER, *wrong))
-        elif opened:
-            grades[n] = 3
+            notes.append(Note(int(rows[n]), DEAL_NOT_FROM_ORDER, *wrong))
+        else:
+            follows[n] = True
+    grades[rows[opened & follows]] = 3
     return Notes(notes, grades)
+
+
+def follow(orders: list[str], suits: list[str], how: list[str], prepared: np.recarray) -> np.ndarray:
+    """Which rows' deal and wall surely follow from their order, bool[n]; False also where it takes a closer look."""
+    fits = np.array([len(one) == 2 * tiles.ALL_TILES and one.isascii() for one in orders])
+    certain = np.zeros(len(orders), bool)
+    text = "".join(one for one, fit in zip(orders, fits, strict=True) if fit).encode()
+    pairs = np.frombuffer(text, np.uint8).reshape(-1, tiles.ALL_TILES, 2)
+    places = np.nonzero(fits)[0]
+    groups: dict[tuple[str, str, int], list[int]] = {}
+    for n, place in enumerate(places.tolist()):
+        groups.setdefault((suits[place], how[place], int(prepared.dealer[place])), []).append(n)
+    for (suit, dealt, dealer), members in groups.items():
+        kind_of = np.full((256, 256), tiles.PAD, np.uint8)
+        for name, kind in tiles.KIND_OF[suit].items():
+            kind_of[ord(name[0]), ord(name[1])] = kind
+        order = kind_of[pairs[members, :, 0], pairs[members, :, 1]]
+        row = places[members]
+        seats = np.array(seats_of_deal(dealt, dealer))
+        same = (order[:, 40:] == prepared.wall[row]).all(axis=1) | (prepared.has_wall[row] == 0)
+        for seat in range(3):
+            count = 14 if seat == dealer else 13
+            hand = np.sort(order[:, :40][:, seats == seat], axis=1)
+            same &= (np.sort(prepared.deal[row, seat], axis=1)[:, :count] == hand).all(axis=1)
+        certain[row] = same
+    return certain
 
 
 def differs(order: str, how: str, suits: str, row: np.record) -> tuple[str, str] | None:
