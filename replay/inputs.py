@@ -52,6 +52,9 @@ def solve(
     piao_max = np.where(null["piao"], rules.side_piao_max[prepared.rules], 0)
     open_raise = null["raise"] & (rules.side_raise[prepared.rules] > 0)
     prepared.hidden_open = null["hidden_from"]
+    if not any(one.any() for one in null.values()):  # the log says it all
+        known = {name: rounds[name] for name in ("raise", "piao_from", "raise_from", "hidden_from")}
+        return replayer.play(prepared, events), known
     words = {name: rounds[name].to_pylist() for name in ("piao_from", "raise_from", "hidden_from")}
     raise_known = np.ones(len(prepared), bool)
     solver = None
