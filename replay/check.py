@@ -23,8 +23,9 @@ KEYS = (
 )  # fmt: skip
 # What the game level reads of a round, and its verdict.
 KEPT = (
-    "round_id", "game_key", "source", "record", "line", "site", "game", "round", "ruleset", "options", "suits", "dealer",
-    "dice", "base", "raise", "raise_from", "next_dealer", "next_dealer_if", "raise_next", "prev", "line_sha256", "verdict",
+    "round_id", "game_key", "source", "record", "line", "site", "game", "round", "ruleset", "options", "suits",
+    "dealer", "dice", "base", "raise", "raise_from", "next_dealer", "next_dealer_if", "raise_next", "prev",
+    "line_sha256", "verdict",
 )  # fmt: skip
 
 

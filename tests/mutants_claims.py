@@ -314,3 +314,22 @@ def times_negative(rng, record):
 @operator(RECORD)
 def times_too_few(rng, record):
     record["times"] = [1] * (len(record["events"].split()) - 1)
+
+
+@operator(RECORD)
+def key_dropped(rng, record):
+    """A key that the format doesn't ask for."""
+    keys = [key for key in ("site", "options", "dice", "piao", "base", "raise", "times", "time") if key in record]
+    if not keys:
+        return False
+    del record[rng.choice(keys)]
+
+
+@operator(RECORD)
+def required_key_dropped(rng, record):
+    del record[rng.choice(("kwx", "game", "round", "rules", "players", "dealer", "deal", "events"))]
+
+
+@operator(RECORD)
+def unknown_key(rng, record):
+    record["note"] = 1

@@ -1,6 +1,7 @@
 """Operators on deal, wall, commitment, and on the lines of a game: see mutants.py."""
 
 import json
+from hashlib import sha256
 
 from mutants import GAME, KINDS, RECORD, join, operator, other_tile, pairs, split, written
 
@@ -36,6 +37,43 @@ def deal_with_wall(rng, record):
         return False
     hands[seat][place], wall[at] = wall[at], hands[seat][place]
     record["deal"], record["wall"] = [join(hand) for hand in hands], "".join(wall)
+
+
+@operator(RECORD)
+def deal_respelt(rng, record):
+    """A hand's tiles in another order."""
+    seat = rng.randrange(3)
+    record["deal"][seat] = "".join(rng.sample(split(record["deal"][seat]), len(split(record["deal"][seat]))))
+
+
+@operator(RECORD)
+def suit_renamed(rng, record):
+    """Characters for bamboo throughout; the commitment stays that of the renamed order."""
+    record["deal"] = [hand.replace("s", "m") for hand in record["deal"]]
+    for key in ("wall", "events"):
+        if key in record:
+            record[key] = record[key].replace("s", "m")
+    for win in record.get("result", {}).get("wins", ()):
+        win["tile"] = win["tile"].replace("s", "m")
+    if "proof" in record:
+        proof = record["proof"]
+        proof["order"] = proof["order"].replace("s", "m")
+        proof["commit"] = sha256((proof["salt"] + proof["order"]).encode()).hexdigest()
+
+
+@operator(RECORD)
+def order_recommitted(rng, record):
+    """Another order, with a commitment of its own."""
+    if "proof" not in record:
+        return False
+    proof = record["proof"]
+    order = pairs(proof["order"])
+    one, two = rng.sample(range(84), 2)
+    if order[one] == order[two]:
+        return False
+    order[one], order[two] = order[two], order[one]
+    proof["order"] = "".join(order)
+    proof["commit"] = sha256((proof["salt"] + proof["order"]).encode()).hexdigest()
 
 
 @operator(RECORD)

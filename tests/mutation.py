@@ -27,6 +27,7 @@ from replay.problems import VIOLATIONS
 RECORD, GAME = operators()
 BEFORE_PLAY = {"fifth_tile", "wrong_suits", "wrong_piao", "wrong_base", "deal_not_from_order", "commit_mismatch"}
 BETWEEN = {"wrong_dealer", "wrong_raise", "lost_round", "chain_broken", "changed_table"}
+TWO = "two_changes"  # of one record
 CHUNK = 1000  # games of one file
 VERDICTS = ("caught", "refused", "legal", "unbound", "missed", "elsewhere", "false alarm")
 
@@ -151,7 +152,7 @@ def mutants(rng, pool, count):
     for part, name in pool:
         by_tier[name].append(part)
     made, turn = 0, 0
-    names = [(tier, name) for tier in by_tier for name in [*RECORD, *GAME]]
+    names = [(tier, name) for tier in by_tier for name in [*RECORD, *GAME, TWO]]
     while made < count:
         tier, name = names[turn % len(names)]
         turn += 1
@@ -168,6 +169,11 @@ def mutants(rng, pool, count):
 
 def falsified(rng, name, original, place):
     """The lines with one falsification, or False."""
+    if name == TWO:
+        names = rng.sample(sorted(RECORD), 2)
+        record = json.loads(original[place])
+        changed = [RECORD[one](rng, record) for one in names]
+        return False if False in changed else [*original[:place], written(record), *original[place + 1 :]]
     if name in GAME:
         return GAME[name](rng, list(original), place)
     record = json.loads(original[place])
@@ -176,8 +182,11 @@ def falsified(rng, name, original, place):
     return [*original[:place], written(record), *original[place + 1 :]]
 
 
-def engine(games):
-    """What ingest and replay find in games of lines: for each [(place, event, code)], rejects as "reject:code"."""
+def engine(games, see=None):
+    """What ingest and replay find in games of lines: for each [(place, event, code)], rejects as "reject:code".
+
+    see(rounds, tables): called with each batch and what replay made of it.
+    """
     owner = [(game, place) for game, lines in enumerate(games) for place in range(len(lines))]
     found = [[] for _ in games]
     with tempfile.TemporaryDirectory() as folder:
@@ -190,6 +199,8 @@ def engine(games):
                 found[game].append((place, None, "reject:" + row["code"]))
             tables = replayer.feed(batch.rounds)
             note(found, owner, tables["problems"])
+            if see:
+                see(batch.rounds, tables)
             rounds.append(tables["rounds"].drop_columns(["events", "deal", "wall", "times", "event_no"]))
         note(found, owner, check_games(pa.concat_tables(rounds)))
     return found
@@ -232,23 +243,26 @@ def agree(mine, theirs):
     return both[0] == both[1]
 
 
-def verdict(mutant, found, asked):
-    """The Verdict on one mutant; the oracle is asked where the engine finds nothing, or where `asked`."""
+def verdict(mutant, found, asked, judged=judge, paid=None):
+    """The Verdict on one mutant; the oracle is asked where the engine finds nothing, or where `asked`.
+
+    judged(lines): the oracle's findings; paid(lines): the points of each round, ordered.
+    """
     if any(code.startswith("reject:") for *_, code in found):
         return Verdict(mutant, "refused", found, None)
     if found and not asked:
         return Verdict(mutant, "caught", found, None)
-    theirs = judge(mutant.lines)
+    theirs = judged(mutant.lines)
     if found and theirs:
         return Verdict(mutant, "caught" if agree(found, theirs) else "elsewhere", found, theirs)
     if found or theirs:
         return Verdict(mutant, "false alarm" if found else "missed", found, theirs)
-    paid = [sorted(pay(lines)) for lines in (mutant.lines, mutant.original)]
-    return Verdict(mutant, "legal" if paid[0] == paid[1] or len(paid[0]) != len(paid[1]) else "unbound", found, theirs)
+    now, then = ((paid or pay)(lines) for lines in (mutant.lines, mutant.original))
+    return Verdict(mutant, "legal" if now == then or len(now) != len(then) else "unbound", found, theirs)
 
 
 def pay(lines):
-    return [outcome(json.loads(line))[1]["points"] for line in set(lines)]
+    return sorted(outcome(json.loads(line))[1]["points"] for line in set(lines))
 
 
 def run(rng, pool, count, share=1.0):

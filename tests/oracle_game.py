@@ -43,11 +43,16 @@ def compare(record, paid):
     return found
 
 
+def sheets(record):
+    """The values of a record's ruleset, as the sheets have them."""
+    return values(record["rules"], record.get("options"))
+
+
 @lru_cache(maxsize=4096)
-def alone(text):
+def alone(text, rules_of):
     """([(event, code)], the outcome or None where the round has no legal end) of a record, as JSON."""
     record = json.loads(text)
-    paid = play(record, values(record["rules"], record.get("options")))
+    paid = play(record, rules_of(record))
     found = list(paid["violations"])
     whole = "points" in paid
     if whole:
@@ -55,10 +60,10 @@ def alone(text):
     return found, {key: paid[key] for key in ("points", "next_dealer", "next_raise", "end")} if whole else None
 
 
-def outcome(record):
+def outcome(record, rules_of=sheets):
     """`alone` of a record, whatever its game, number and place in a chain."""
     kept = {key: value for key, value in record.items() if key not in ("game", "round", "prev", "site", "times")}
-    return alone(json.dumps(kept))
+    return alone(json.dumps(kept), rules_of)
 
 
 def raise_fits(record, rules, left):
@@ -81,8 +86,11 @@ def table_of(record):
     return record["rules"], record.get("options", {}), suits, record.get("base", 1)
 
 
-def judge(lines):
-    """Everything wrong with a game: [(place, event, code)] in the order of its rounds.  An equal line is skipped."""
+def judge(lines, rules_of=sheets):
+    """Everything wrong with a game: [(place, event, code)] in the order of its rounds.  An equal line is skipped.
+
+    rules_of(record): the values of its ruleset.
+    """
     rows, known = [], set()
     for place, line in enumerate(lines):
         if line not in known:
@@ -92,8 +100,8 @@ def judge(lines):
     chained = {row[1]["game"] for row in rows if "prev" in row[1]}
     found, before, key_of = [], None, ("site", "game")
     for place, record, digest in rows:
-        rules = values(record["rules"], record.get("options"))
-        faults, paid = outcome(record)
+        rules = rules_of(record)
+        faults, paid = outcome(record, rules_of)
         found += [(place, event, code) for event, code in faults]
         follows = before is not None and [before[1].get(key) for key in key_of] == [record.get(key) for key in key_of]
         number, left, codes = record["round"], None, []
