@@ -144,7 +144,7 @@ def found(counts: dict[str, Any]) -> int:
 
 @app.command()
 def demo(
-    rounds: Annotated[int, typer.Option(metavar="N", min=60, help="Simulated rounds.")] = 3000,
+    rounds: Annotated[int, typer.Option(metavar="N", min=10, help="Simulated rounds.")] = 3000,
     serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Open the dashboard at the end.")] = True,
     folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to put logs and data set.")] = Path("kwx-demo"),
     port: Port = None,
@@ -233,21 +233,6 @@ def check(
     raise SystemExit(found(summary))
 
 
-@app.command()
-def fit(logs: Logs, site: Site = None, users: Users = None, as_json: AsJson = False) -> None:
-    """Which rules were played.
-
-    Rounds explained per ruleset, whatever the log claims, and per one or two changed keys; best first.
-    """
-    from replay.fit import fit as explained
-
-    for one in explained(reader(logs, site, users, None, None)):
-        if as_json:
-            write(one._asdict())
-        else:
-            print(f"{one.explained:>7} of {one.rounds}  {' '.join([one.ruleset, *one.changes])}")
-
-
 def _serve(db: Path, port: int | None) -> None:
     """Serves the dashboard; does not return."""
     from dashboard import serve
@@ -287,6 +272,21 @@ def show(
     from replay.show_text import render
 
     sys.stdout.write(render(tables, event, pov))
+
+
+@app.command()
+def fit(logs: Logs, site: Site = None, users: Users = None, as_json: AsJson = False) -> None:
+    """Which rules were played.
+
+    Rounds explained per ruleset, whatever the log claims, and per one or two changed keys; best first.
+    """
+    from replay.fit import fit as explained
+
+    for one in explained(reader(logs, site, users, None, None)):
+        if as_json:
+            write(one._asdict())
+        else:
+            print(f"{one.explained:>7} of {one.rounds}  {' '.join([one.ruleset, *one.changes])}")
 
 
 def _answer(files: list[str] | None, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

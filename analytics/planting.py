@@ -147,8 +147,8 @@ def relink(lines: list[str], first: int, last: int) -> None:
 def plant(log: str, source: str, turn: int) -> tuple[str, list[Planted]]:
     """Breaks some rounds of a clean log; gives the log and what was done to it.
 
-    log: games one after another, at least six of four rounds or more; source: its name, for the reports; turn: which
-    edits come first, so that several logs show different ones.  An edit whose round this log does not have is left out.
+    log: games one after another; source: its name, for the reports; turn: which edits come first, so that several
+    logs show different ones.  An edit whose round this log does not have is left out: four games have most.
     """
     lines = log.splitlines()
     ranges = list(games(lines))
@@ -164,6 +164,8 @@ def plant(log: str, source: str, turn: int) -> tuple[str, list[Planted]]:
                 planted.append(Planted(what, code, source, at + 1))
                 break
 
+    if len(ranges) < 4 or ranges[3][1] - ranges[3][0] < 4:
+        return "\n".join(lines) + "\n", planted
     first = ranges[3][0]
     if turn % 3 == 0:
         del lines[first + 2]  # `prev` of the next line is left as it was: the broken chain shows too
