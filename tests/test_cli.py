@@ -55,7 +55,7 @@ def test_every_command_explains_itself(cli, command: str) -> None:
     ("arguments", "message"),
     [
         (["ruls"], "Did you mean 'rules'?"),
-        (["check"], "Missing argument 'LOGS...'"),
+        (["check"], "Missing argument 'LOGS'"),
         (["check", "missing.jsonl"], "missing.jsonl: no such file or folder"),
         (["check", "no/*.jsonl"], "no/*.jsonl: no file matches the pattern"),
         (["check", "-", "--option", "score.cap"], "--option score.cap: expected K=V"),
