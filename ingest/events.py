@@ -5,7 +5,7 @@ One event is one unsigned 32-bit number, low bits first:
     bits 0-1 seat   2-5 verb   6-10 tile kind (31: none)   11-12 seat claimed from or paying (3: none)
 
 A reveal (`l`) has no tile and no source: its bits 6-26 are the set of triplets kept face down, one bit a kind.
-Round ends `e` and `z` carry seat 3.  Source: log-format.md section 1.
+Round ends `e` and `z` carry seat 3.  A draw whose tile the log lacks has none.  Source: log-format.md section 1.
 """
 
 from hashlib import blake2b
@@ -85,6 +85,31 @@ WIN_TYPE = pa.struct(
     ]
 )
 
+# A recorded payment; `cause` is a word of the ledger (replay.problems.CAUSES).
+LINE_TYPE = pa.struct([("cause", pa.string()), ("from", pa.int8()), ("to", pa.int8()), ("points", pa.int64())])
+# What a recorded win was worth to one payer.
+SHARE_TYPE = pa.struct(
+    [
+        ("seat", pa.int8()),
+        ("from", pa.int8()),
+        ("fans", pa.uint64()),  # packed multiset; a reveal of either side is in it
+        ("values", pa.list_(pa.int64())),  # written beside the fans, in the order of the fan table
+        ("multiple", pa.int64()),  # as recorded: before the cap
+    ]
+)
+# Where a round's log has neither wall nor drawn tiles (coverage "settlement_only"), its draws are events without a
+# tile, and this tells the hands that the round ended with, and what the log recorded of its settlement.
+SETTLEMENT_TYPE = pa.struct(
+    [
+        ("hands", pa.binary(42)),  # concealed tiles, as `deal`; a self-drawn winning tile is in its hand
+        ("waits", pa.list_(pa.uint32())),  # kinds that each of the three hands waits for, one bit a kind; or null
+        ("next_dealer", pa.int8()),
+        ("shares", pa.list_(SHARE_TYPE)),
+        ("lines", pa.list_(LINE_TYPE)),  # the ledger of the settled round
+        ("kong_lines", pa.list_(LINE_TYPE)),  # kongs as they fell due, whatever became of them
+    ]
+)
+
 # One row a readable round.  Columns that a log may lack are null when it does.
 ROUNDS = pa.schema(
     [
@@ -131,6 +156,7 @@ ROUNDS = pa.schema(
         ("prev", pa.string()),
         ("line_sha256", pa.string()),  # of the record's bytes without line ending; filled where a chain needs it
         ("coverage", DICT),
+        ("settlement", SETTLEMENT_TYPE),  # null where the events tell all
         ("extra", pa.string()),  # JSON object of the keys that start with "_"
         ("raw", pa.large_string()),  # the record as written; filled only when the reader is asked to keep it
     ]

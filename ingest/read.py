@@ -1,7 +1,8 @@
 """The door of ingest: paths in, batches of rounds and rejects out, and one row about each source.
 
 records = rounds + repeats + rejects for every source, always.  A round is known by its id; within a run the first
-record of it by (source, record) stays, an equal one is a repeat, another one a reject (`duplicate_round`).
+record of it by (source, record) stays, an equal one is a repeat, another one a reject (`duplicate_round`).  In a format
+whose records carry ids of their own, an equal record is a repeat in whatever game it stands.
 Source: log-format.md section 3.
 """
 
@@ -52,7 +53,8 @@ class Reader:
         self.paths = expand([str(path) for path in paths], self.notes)
         self._context = Context(site, users, rules, options, check_rules, keep_raw, batch_rounds)
         self._modules = formats.modules()
-        self._known = Known()
+        self._known = Known()  # contents by round
+        self._contents = Known()  # contents of the formats whose records carry ids, and of earlier runs
         self._sources: list[dict[str, Any]] = []
 
     def __iter__(self) -> Iterator[Batch]:
@@ -63,6 +65,7 @@ class Reader:
     def know(self, ids: np.ndarray, contents: np.ndarray) -> None:
         """Before iterating: rounds (round_id and content, uint64 arrays) whose first record came in an earlier run."""
         self._known.add(ids, contents)
+        self._contents.add(contents, contents)
 
     def sources(self) -> pa.Table:
         """One row (rejects.SOURCES) for each source read to its end, in the order read."""
@@ -77,7 +80,7 @@ class Reader:
         last: RejectRow | None = None
         for parsed in (module or formats.fallback()).read(stream, self._context):
             parsed = parsed._replace(rounds=identified(parsed.rounds, parsed.raws))
-            batch, repeats, rejects = self._sift(stream.name, parsed)
+            batch, repeats, rejects = self._sift(stream.name, parsed, getattr(module, "ONE_RECORD", False))
             counts["rounds"] += batch.num_rows
             counts["repeats"] += repeats
             counts["rejects"] += len(rejects)
@@ -107,11 +110,15 @@ class Reader:
             }
         )
 
-    def _sift(self, source: str, parsed: Parsed) -> tuple[pa.RecordBatch, int, list[RejectRow]]:
+    def _sift(self, source: str, parsed: Parsed, one_record: bool) -> tuple[pa.RecordBatch, int, list[RejectRow]]:
         """Take out the rounds that are known already; how many were repeats; the others are rejects."""
         rounds, rejects = parsed.rounds, parsed.rejects
         ids, contents = rounds.column("round_id").to_numpy(), rounds.column("content").to_numpy()
-        first, same = self._known.add(ids, contents)
+        new = self._contents.new(contents) if one_record else np.ones(len(ids), bool)
+        first, same = np.zeros(len(ids), bool), np.ones(len(ids), bool)
+        first[new], same[new] = self._known.add(ids[new], contents[new])
+        if one_record:
+            self._contents.add(contents[first], contents[first])
         if first.all():
             return rounds, 0, rejects
         record, line, byte = (rounds.column(name) for name in ("record", "line", "byte"))
@@ -166,6 +173,16 @@ class Known:
         first[where[new]] = True
         self._insert(unique[new], standing[new])
         return first, contents == standing[group]
+
+    def new(self, ids: np.ndarray) -> np.ndarray:
+        """Which of the ids (uint64) are not in yet, each only where it stands first; takes nothing in."""
+        unique, where = np.unique(ids, return_index=True)
+        new = np.ones(len(unique), bool)
+        for level, _ in self._levels:
+            new &= level[np.minimum(np.searchsorted(level, unique), len(level) - 1)] != unique
+        out = np.zeros(len(ids), bool)
+        out[where[new]] = True
+        return out
 
     def _insert(self, ids: np.ndarray, contents: np.ndarray) -> None:
         if not len(ids):

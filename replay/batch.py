@@ -1,12 +1,14 @@
 """A batch of rounds through the engine: Arrow columns in, verdicts, wins, ledger and problems out as Arrow tables."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from ingest.events import SETTLEMENT_TYPE
 from ingest.tiles import PAD, SUITS
-from replay import inputs, loop, outputs, proof, ruleset, state
+from replay import inputs, loop, outputs, proof, ruleset, settlement, state
 from replay.diagnose import explanations
 from replay.hand import tables
 from replay.jit import record
@@ -60,10 +62,12 @@ class Replayer:
         self.rules = Rules()
         self.explain = explain
         self._state = record(state.STATE)
+        self._positions = settlement.positions(pa.nulls(0, SETTLEMENT_TYPE))  # of the batch in hand
 
     def feed(self, rounds: pa.RecordBatch) -> dict[str, pa.Table]:
         """Replay a batch of ingest.events.ROUNDS; returns the tables of problems.TABLES by name, rows in order."""
         numbers = self.rules.numbers(rounds["rules"], rounds["options"])
+        self._positions = settlement.positions(rounds["settlement"])
         played, origins = inputs.solve(self, rounds, columns(rounds, numbers), flat_events(rounds))
         notes = proof.check(rounds, played.rounds)
         why = explanations(self, played) if self.explain else {}
@@ -71,16 +75,37 @@ class Replayer:
 
     def play(self, rounds: np.recarray, events: np.ndarray, records: np.recarray | None = None) -> Played:
         """Run the kernel over prepared rounds, with the rulesets loaded here or `records` in their place."""
-        results = np.zeros(len(rounds), state.RESULT).view(np.recarray)
         rules = self.rules.records if records is None else records
+        settled = rounds.settled > 0
+        if not settled.any():
+            results, problems = self._run(loop.run, (rounds, events), rules)
+        elif settled.all():
+            results, problems = self._run(settlement.run, (rounds, self._positions, events), rules)
+        else:
+            results = np.zeros(len(rounds), state.RESULT).view(np.recarray)
+            parts = []
+            for which, kernel, more in ((~settled, loop.run, ()), (settled, settlement.run, (self._positions,))):
+                results[which], found = self._run(kernel, (rounds[which], *more, events), rules)
+                found.row = np.nonzero(which)[0][found.row]
+                parts.append(found)
+            problems = np.concatenate(parts)
+            problems = problems[np.argsort(problems["row"], kind="stable")]
+        return Played(rounds, events, results, problems.view(np.recarray), np.array(rules.fan))
+
+    def _run(
+        self, kernel: Callable[..., tuple[int, int]], inputs: tuple[Any, ...], rules: np.recarray
+    ) -> tuple[np.recarray, np.recarray]:
+        """(state.RESULT[n], state.PROBLEM[m]) of the rounds that stand first among the inputs."""
+        rounds = inputs[0]
+        results = np.zeros(len(rounds), state.RESULT).view(np.recarray)
         buffer = np.zeros(PROBLEM_ROWS, state.PROBLEM).view(np.recarray)
         parts = []
         done = 0
         while done < len(rounds):
-            done, rows = loop.run(rounds, events, rules, tables(), self._state, results, buffer, done)
+            done, rows = kernel(*inputs, rules, tables(), self._state, results, buffer, done)
             parts.append(buffer[:rows].copy())
         problems = np.concatenate(parts) if parts else buffer[:0]
-        return Played(rounds, events, results, problems.view(np.recarray), np.array(rules.fan))
+        return results, problems.view(np.recarray)
 
 
 def stack(records: list[np.void]) -> np.recarray:
@@ -130,6 +155,8 @@ def columns(rounds: pa.RecordBatch, numbers: np.ndarray) -> np.recarray:
     n = rounds.num_rows
     out = np.zeros(n, state.ROUND).view(np.recarray)
     out.rules = numbers
+    settled = rounds["settlement"].is_valid().to_numpy(zero_copy_only=False)
+    out.settled = np.cumsum(settled) * settled
     out.deal = fixed(rounds["deal"], 42, PAD).reshape(n, 3, 14)
     out.wall = fixed(rounds["wall"], 44, PAD)
     out.has_wall = rounds["wall"].is_valid().to_numpy(zero_copy_only=False)

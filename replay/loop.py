@@ -151,6 +151,12 @@ def play(st, rules, tb, rin, out, events):
     else:
         finish(st, rules, tb, rin, out)
         compare(st, rules, rin, out)
+    close(st, out)
+
+
+@inner
+def close(st, out):
+    """Note how the table stands when the round is over."""
     out.problems = st.problems
     out.last_drawer = st.last_drawer
     out.wall_left = 44 - st.front - st.back
@@ -329,13 +335,20 @@ def run(rounds, events, rules, tb, st, outs, problems, first):
             return n, rows
         rin = rounds[n]
         play(st, rules[rin.rules], tb, rin, outs[n], events)
-        for i in range(st.problems):
-            row = problems[rows]
-            row.row = n
-            row.code = st.problem_code[i]
-            row.event = st.problem_event[i]
-            row.seat = st.problem_seat[i]
-            row.logged = st.problem_logged[i]
-            row.expected = st.problem_expected[i]
-            rows += 1
+        rows = hand_over(st, problems, rows, n)
     return len(rounds), rows
+
+
+@inner
+def hand_over(st, problems, rows, n):
+    """Append the problems of round n to `problems`, which holds `rows` so far; returns how many it then holds."""
+    for i in range(st.problems):
+        row = problems[rows]
+        row.row = n
+        row.code = st.problem_code[i]
+        row.event = st.problem_event[i]
+        row.seat = st.problem_seat[i]
+        row.logged = st.problem_logged[i]
+        row.expected = st.problem_expected[i]
+        rows += 1
+    return rows

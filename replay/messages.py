@@ -9,7 +9,7 @@ from ingest.events import ENDS, unpack_fans
 from ingest.tiles import NAMES, SUITS
 from replay.problems import CODES
 
-TILE, SEAT, NUMBER, FANS, END, POINTS, SUIT, SCALAR, DUE = range(9)
+TILE, SEAT, NUMBER, FANS, END, POINTS, SUIT, SCALAR, DUE, TILES = range(10)
 
 # What the seat that is due has to do, by phase of the table (replay.state).
 DUE_WORDS = (
@@ -67,6 +67,9 @@ WORDS: dict[str, tuple[int, str]] = {
     "kongs": (POINTS, "recorded kong points {logged}, recomputed {expected}"),
     "horse": (NUMBER, "horse points recorded per payer {logged}, recomputed {expected}"),
     "fee": (NUMBER, "recorded fee {logged}, recomputed {expected}"),
+    "ledger": (NUMBER, "the recorded ledger has seat {seat} pay {logged} where {expected} is due"),
+    "waits": (TILES, "recorded waits of seat {seat} {logged}, recomputed {expected}"),
+    "next_dealer": (SEAT, "seat {logged} is recorded to deal next, recomputed {expected}"),
 }
 NOTHING = "none"
 
@@ -79,6 +82,8 @@ def of(kind: int, number: int, suits: int) -> str:
         return f"seat {number & 3} {DUE_WORDS[number >> 2]}" if number >= 0 else NOTHING
     if number < 0 and kind in (TILE, SEAT, END):
         return NOTHING
+    if kind == TILES:
+        return " ".join(name for bit, name in enumerate(NAMES[SUITS[suits]]) if number >> bit & 1) or NOTHING
     if kind == TILE:
         return NAMES[SUITS[suits]][number] if number < 21 else NOTHING
     if kind == END:

@@ -42,7 +42,10 @@ VIOLATIONS = (
     "chain_broken",
     "changed_table",  # other rules, options, suits or base than the round before in the game
 )
-MISMATCHES = ("points", "fans", "multiple", "payer", "winner", "tile", "end", "kongs", "horse", "fee")
+MISMATCHES = (
+    "points", "fans", "multiple", "payer", "winner", "tile", "end", "kongs", "horse", "fee", "ledger", "waits",
+    "next_dealer",
+)  # fmt: skip
 CODES = VIOLATIONS + MISMATCHES
 CODE = {word: number for number, word in enumerate(CODES)}
 FIRST_MISMATCH = len(VIOLATIONS)

@@ -30,6 +30,7 @@ ROUND = np.dtype(
         ("raise_", np.int64),
         ("start", np.int64),  # its events are [start, stop) of the batch's events
         ("stop", np.int64),
+        ("settled", np.int64),  # 1 + index of its replay.settlement.POSITION; 0: the events tell all
         ("compare", np.int64),  # bit set of what the log recorded: 1 end, 2 points, 4 wins, 8 kongs, 16 fee
         ("end", np.int64),
         ("points", np.int64, (3,)),

@@ -137,15 +137,16 @@ def draw(st, rules, tb, rin, out, seat, verb, tile, number):
     if st.has_wall and expected != tile:
         # A replacement from the front is a draw like any other: only one that is due from the back can be misplaced.
         flag(st, WRONG_REPLACEMENT if from_back else NOT_FROM_WALL, number, seat, tile, expected)
-    st.unseen[tile] -= 1
-    if st.unseen[tile] < 0:
-        # With a recorded wall the foreign draw is the breach already; without one the fifth copy is.
-        if not st.has_wall:
-            flag(st, FIFTH_TILE, number, seat, tile, -1)
-        if st.hand[seat, tile] >= 4:
-            stop(st)
-            return
-    add_tile(st, tb, seat, tile, 1)
+    if tile <= 20:  # replay.settlement draws tiles that nobody knows
+        st.unseen[tile] -= 1
+        if st.unseen[tile] < 0:
+            # With a recorded wall the foreign draw is the breach already; without one the fifth copy is.
+            if not st.has_wall:
+                flag(st, FIFTH_TILE, number, seat, tile, -1)
+            if st.hand[seat, tile] >= 4:
+                stop(st)
+                return
+        add_tile(st, tb, seat, tile, 1)
     if rules.win_missed != MISSED_UNTIL_DISCARD:
         st.locked[seat] = 0
         st.lock_tile[seat] = 0
@@ -193,6 +194,12 @@ def discard(st, rules, tb, out, seat, verb, tile, number):
     if st.hidden[seat] >> tile & 1 and st.hand[seat, tile] <= 3:
         flag(st, BAD_HIDDEN, number, seat, tile, -1)
         st.hidden[seat] &= ~(1 << tile)
+    put_down(st, rules, tb, out, seat, tile, number)
+
+
+@inner
+def put_down(st, rules, tb, out, seat, tile, number):
+    """What a discard does to the table: the river, the reveal that it completes, the claims on it."""
     add_tile(st, tb, seat, tile, -1)
     st.shown[tile] += 1
     st.waits[seat] = waits_of(st, tb, seat)

@@ -5,6 +5,7 @@ A format is one module of this package, listed in NAMES, with
     NAME: str                                      # the `format` column, "node-kwx"
     def sniff(head: bytes) -> bool                 # is a source that starts with these bytes (<= 64 KiB) mine?
     def read(stream, context) -> Iterator[Parsed]  # its records, in order
+    ONE_RECORD: bool = False                       # equal content is a repeat, whatever game and round it stands in
 
 `read` gets
   * `stream`: an `ingest.sources.Stream`.  `stream.lines()` yields lists of `Line(number, byte, data, state)` without
@@ -32,7 +33,7 @@ import pyarrow as pa
 from ingest.events import DICT, ROUNDS
 from ingest.rejects import Reject, RejectRow
 
-NAMES = ("kwx_parquet", "node_kwx", "kwx")  # modules, in the order they are asked
+NAMES = ("kwx_parquet", "kws_archive", "node_kwx", "kwx")  # modules, in the order they are asked
 FALLBACK = "kwx"  # reads what none knows, and so rejects every line of it
 
 CheckRules = Callable[[str, dict[str, Any]], tuple[str, str, str] | None]

@@ -102,18 +102,18 @@ def private_members(text: str, private: dict[str, str]) -> str:
             elif here in ("proof", "result"):
                 look(start, here + ".")
             elif here == "result.wins":
-                for number, (first, _) in enumerate(_elements(text, start)):
+                for number, (first, _) in enumerate(elements(text, start)):
                     look(first, f"{here}.{number}.")
 
     look(0, "")
     return "{" + ",".join(f"{dumps(key)}:{value}" for key, value in found.items()) + "}"
 
 
-def _elements(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """(start, end) of each element of the list of objects that starts at text[at]."""
-    at = text.index("{", at) if text[at + 1 :].lstrip()[:1] == "{" else len(text)
-    while at < len(text):
+def elements(text: str, at: int) -> Iterator[tuple[int, int]]:
+    """(start, end) of each element of the list that starts at text[at]; the text is valid JSON."""
+    at = _SPACE.match(text, at + 1).end()  # type: ignore[union-attr]
+    while text[at] != "]":
         end = _decoder.raw_decode(text, at)[1]
         yield at, end
         rest = _COMMA.match(text, end)
-        at = rest.end() if rest else len(text)
+        at = rest.end() if rest else _SPACE.match(text, end).end()  # type: ignore[union-attr]
