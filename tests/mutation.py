@@ -243,21 +243,21 @@ def agree(mine, theirs):
     return both[0] == both[1]
 
 
-def verdict(mutant, found, asked, judged=judge, paid=None):
-    """The Verdict on one mutant; the oracle is asked where the engine finds nothing, or where `asked`.
+def verdict(mutant, found, theirs, points):
+    """The Verdict on one mutant.
 
-    judged(lines): the oracle's findings; paid(lines): the points of each round, ordered.
+    found, theirs: what engine and oracle find, `theirs` None where the oracle wasn't asked; points: of all rounds, now
+    and before the falsification.
     """
     if any(code.startswith("reject:") for *_, code in found):
         return Verdict(mutant, "refused", found, None)
-    if found and not asked:
+    if found and theirs is None:
         return Verdict(mutant, "caught", found, None)
-    theirs = judged(mutant.lines)
     if found and theirs:
         return Verdict(mutant, "caught" if agree(found, theirs) else "elsewhere", found, theirs)
     if found or theirs:
         return Verdict(mutant, "false alarm" if found else "missed", found, theirs)
-    now, then = ((paid or pay)(lines) for lines in (mutant.lines, mutant.original))
+    now, then = points
     return Verdict(mutant, "legal" if now == then or len(now) != len(then) else "unbound", found, theirs)
 
 
@@ -275,4 +275,8 @@ def run(rng, pool, count, share=1.0):
         if not waiting:
             return
         for mutant, found in zip(waiting, engine([mutant.lines for mutant in waiting]), strict=True):
-            yield verdict(mutant, found, picks.random() < share)
+            asked = not found or picks.random() < share
+            refused = any(code.startswith("reject:") for *_, code in found)
+            theirs = judge(mutant.lines) if asked and not refused else None
+            points = ([], []) if found or theirs else (pay(mutant.lines), pay(mutant.original))
+            yield verdict(mutant, found, theirs, points)
