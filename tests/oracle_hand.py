@@ -109,7 +109,7 @@ def readings(concealed, hidden=()):
 
 
 @lru_cache(maxsize=200_000)
-def waits_of(concealed, melds, hidden=()):
+def waits_of(concealed, melds, hidden, held_four):
     own = Counter(concealed)
     for kind, tile in melds:
         own[tile] += 3 if kind == "pung" else 4
@@ -117,17 +117,21 @@ def waits_of(concealed, melds, hidden=()):
     for tile in concealed:
         if tile[1] != "z":
             near |= {f"{int(tile[0]) + step}{tile[1]}" for step in (-2, -1, 1, 2)}
-    return tuple(tile for tile in ALL_KINDS if tile in near and own[tile] < 4 and readings((*concealed, tile), hidden))
+    open_tiles = Counter(concealed) - Counter(dict.fromkeys(hidden, 3))
+    near = [tile for tile in ALL_KINDS if tile in near and (own[tile] < 4 or (held_four and open_tiles[tile] < 4))]
+    return tuple(tile for tile in near if readings((*concealed, tile), hidden))
 
 
-def waits(concealed, melds, hidden=()):
+def waits(concealed, melds, hidden=(), held_four=False):
     """The tiles that complete a hand of 13 tiles less 3 a meld, in order; a kind held four times is none.
+
+    (`held_four`: it is one all the same, as some servers have it, unless all four stand open in the hand.)
 
     `melds` are (kind, tile) with kind "pung", "exposed_kong", "added_kong" or "concealed_kong".
     """
     if len(concealed) != 13 - 3 * len(melds):
         return ()
-    return waits_of(tuple(sorted(concealed, key=order)), tuple(melds), tuple(hidden))
+    return waits_of(tuple(sorted(concealed, key=order)), tuple(melds), tuple(hidden), held_four)
 
 
 @dataclass

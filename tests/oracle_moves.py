@@ -50,7 +50,7 @@ def draw(table, seat, tile, replacement):
     if table.wall is None:
         see(table, tile)
     else:
-        need(table.wall[0 if at_front else -1] == tile, code)
+        need(table.wall[0 if at_front else -1] == tile, "draw_not_from_wall" if at_front else code)
         table.wall.pop(0 if at_front else -1)
     note_missed(table)
     if replacement:
@@ -82,6 +82,7 @@ def discard(table, seat, tile, drawn):
     if rules["wall.last_discard"] == "drawn" and table.wall_left == 0 and table.drawn is not None:
         need(drawn, "must_discard_drawn")
     if table.revealing:
+        need(tile not in table.hidden[seat] or table.hands[seat].count(tile) > 3, "bad_hidden")
         need(ready_without(table, seat, tile), "not_ready")
     if must_not_feed(table, seat) and not safe(table, seat, tile):
         has_safe = any(safe(table, seat, other) for other in table.hands[seat])
@@ -91,6 +92,7 @@ def discard(table, seat, tile, drawn):
         unlock(table, seat)
     if table.revealing and not rules["kong.flag_survives_reveal"]:
         table.after_kong = False
+    table.just_revealed = table.revealing
     table.phase, table.last, table.drawn, table.revealing = "discarded", tile, None, False
     table.declined = set()
 
@@ -111,7 +113,7 @@ def pung(table, seat, tile, source):
     note_missed(table)
     for _ in range(2):
         table.hands[seat].remove(tile)
-    table.melds[seat].append({"kind": "pung", "tile": tile})
+    table.melds[seat].append({"kind": "pung", "tile": tile, "third_held": tile in table.hands[seat]})
     table.turn, table.phase, table.drawn, table.last = seat, "punged", None, None
     table.after_kong, table.chain, table.held, table.declined = False, 0, set(), set()
 
@@ -128,11 +130,14 @@ def keeps_waits(table, seat, tile, before):
     """Whether a kong of three `tile` in the revealed hand `before` leaves its waits, and each reading has them as a
     triplet."""
     melds, hidden = pairs(table, seat), table.hidden[seat]
-    old = waits(before, melds, hidden)
+    held_four = table.rules["win.wait_held_four"]
+    old = waits(before, melds, hidden, held_four)
     after = [other for other in before if other != tile]
     new_hidden = tuple(other for other in hidden if other != tile)
-    if not old or old != waits(after, [*melds, ("concealed_kong", tile)], new_hidden):
+    if not old or old != waits(after, [*melds, ("concealed_kong", tile)], new_hidden, held_four):
         return False
+    if table.rules["reveal.kong_after"] == "same_waits":
+        return True
     for wait in old:
         for reading in readings([*before, wait], hidden):
             if reading[0] != "standard" or ("triplet", tile) not in reading[2]:
@@ -159,6 +164,8 @@ def exposed_kong(table, seat, tile, source):
     revealed_kong(table, seat, tile, table.hands[seat])
     note_missed(table)
     table.held = set()
+    if not table.rules["kong.chain_across"]:
+        table.chain = 0
     add_kong(table, seat, tile, "exposed", source, 3, void)
     table.turn, table.last, table.declined = seat, None, set()
 
@@ -196,10 +203,13 @@ def added_kong(table, seat, tile):
     rules = table.rules
     own_turn(table, seat)
     need(tile in table.hands[seat], "tile_not_held")
-    need({"kind": "pung", "tile": tile} in table.melds[seat], "bad_claim")
+    pungs = [meld for meld in table.melds[seat] if meld["kind"] == "pung" and meld["tile"] == tile]
+    need(pungs, "bad_claim")
     void = wall_for_kong(table)
     if rules["kong.added_only_when_drawn"]:
         need(table.drawn == tile, "kong_too_late")
+    need(rules["kong.added_after_three"] or not pungs[0]["third_held"], "kong_too_late")
+    need(rules["reveal.added_kong"] or seat not in table.revealed, "changed_after_reveal")
     need(table.phase == "turn" or rules["kong.after_pung"], "bad_claim")
     table.pending = {"void": void, "tile": tile, "seat": seat}
     table.phase, table.last, table.declined = "added", tile, set()
@@ -211,7 +221,7 @@ def finish_added_kong(table):
     if table.phase != "added":
         return
     seat, tile = table.pending["seat"], table.pending["tile"]
-    table.melds[seat] = [meld for meld in table.melds[seat] if meld != {"kind": "pung", "tile": tile}]
+    table.melds[seat] = [meld for meld in table.melds[seat] if (meld["kind"], meld["tile"]) != ("pung", tile)]
     add_kong(table, seat, tile, "added", None, 1, table.pending["void"])
 
 
@@ -241,6 +251,7 @@ def reveal(table, seat, hidden):
     need(all(table.hands[seat].count(tile) >= 3 for tile in hidden), "bad_hidden")
     table.hidden[seat] = tuple(hidden)
     if mine:
+        need(len(table.hands[seat]) >= rules["reveal.min_hand"], "reveal_not_allowed")
         need(ready_after_a_discard(table, seat), "not_ready")
         table.revealing = True
     else:

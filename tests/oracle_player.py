@@ -96,6 +96,13 @@ def discards(rng, table, seat, generous=0.0):
     return [token for token, _ in sorted(tokens, key=worth, reverse=True)]
 
 
+def reveals(rng, table, seat):
+    """A reveal with some triplets face down where the table allows it, and one that lays everything open."""
+    triplets = [tile for tile in sorted(set(table.hands[seat]), key=order) if table.hands[seat].count(tile) >= 3]
+    hidden = [tile for tile in triplets if rng.random() < 0.7]
+    return [f"{seat}l" + "".join(hidden), f"{seat}l"] if table.rules["reveal.hide_triplets"] else [f"{seat}l"]
+
+
 def choices(rng, table, taste):
     """Tokens to try in order; each group only as often as the taste says."""
     seat, out = table.turn, []
@@ -109,7 +116,7 @@ def choices(rng, table, taste):
         held = sorted(set(table.hands[seat]), key=order)
         sometimes("win", [f"{seat}w{tile}" for tile in ([table.drawn] if table.drawn else held)])
         sometimes("kong", [f"{seat}{verb}{tile}" for verb in "ca" for tile in held])
-        sometimes("reveal", [f"{seat}l"])
+        sometimes("reveal", reveals(rng, table, seat))
         sometimes("between", [f"{other}l" for other in range(3) if other != seat])
         out += ["e", *discards(rng, table, seat, taste["generous"])]
     elif table.phase in ("konged", "added"):
@@ -333,7 +340,7 @@ def probes(rng, table):
         tokens += [f"{seat}{verb}{tile}" for verb in "xyca" for tile in own]
         tokens += [f"{seat}{verb}{tile}" for verb in "dr" for tile in ends]
         tokens += [f"{seat}w{tile}" for tile in ([table.drawn] if table.drawn else own)]
-        tokens += [f"{seat}l", f"{seat}n"]
+        tokens += [*reveals(rng, table, seat), f"{seat}n"]
         for other in range(3):
             if other != seat:
                 tokens += [f"{seat}{verb}{table.last or rng.choice(KINDS)}{other}" for verb in "pkw"]

@@ -107,7 +107,7 @@ def highest(table, seat, tiles=None, after_kong=False):
     """The highest multiple that the waits of a seat (or those among `tiles`) give as a discard win; None without."""
     melds = [(meld["kind"], meld["tile"]) for meld in table.melds[seat]]
     best = None
-    for tile in waits(table.hands[seat], melds, table.hidden[seat]):
+    for tile in waits(table.hands[seat], melds, table.hidden[seat], table.rules["win.wait_held_four"]):
         if tiles is not None and tile not in tiles:
             continue
         revealed = seat in table.revealed and (tiles is not None or table.rules["draw.best_with_reveal"])

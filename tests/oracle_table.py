@@ -44,6 +44,7 @@ class Table:
     seen: Counter = field(default_factory=Counter)  # copies of each kind that have appeared
     kongs_void: bool = False  # the kong just made is not counted
     pending: dict = field(default_factory=dict)  # the added kong that may still be robbed
+    just_revealed: bool = False  # the tile on the table is the discard that came with a reveal
     redrawn: bool = False  # the revealing seat has drawn a replacement since its reveal
     revealing_untouched: bool = False  # it has drawn nothing since: a discard or a kong is due
 
@@ -58,8 +59,13 @@ def pairs(table, seat):
     return [(meld["kind"], meld["tile"]) for meld in table.melds[seat]]
 
 
+def waits_with(table, seat, hand):
+    """The waits of a hand of the seat's, as the table counts them."""
+    return waits(hand, pairs(table, seat), table.hidden[seat], table.rules["win.wait_held_four"])
+
+
 def waits_now(table, seat):
-    return () if seat in table.dead else waits(table.hands[seat], pairs(table, seat), table.hidden[seat])
+    return () if seat in table.dead else waits_with(table, seat, table.hands[seat])
 
 
 def ready_after_a_discard(table, seat):
@@ -72,7 +78,7 @@ def ready_without(table, seat, tile):
     rest.remove(tile)
     if rest.count(tile) < 3 and tile in table.hidden[seat]:
         return False  # a triplet that lies face down is kept
-    return bool(waits(rest, pairs(table, seat), table.hidden[seat]))
+    return bool(waits_with(table, seat, rest))
 
 
 def safe(table, seat, tile):
@@ -93,19 +99,27 @@ def scored(table, seat, by, tile):
         return None
     after_kong = table.after_kong and by != "rob_kong"
     last_tile = table.wall_left == 0
-    melds = pairs(table, seat)
-    revealed = seat in table.revealed
-    return score(Hand(concealed, melds, tile, by, revealed, after_kong, last_tile, table.hidden[seat]), table.rules)
+    hand = Hand(concealed, pairs(table, seat), tile, by, seat in table.revealed, after_kong, last_tile)
+    hand.hidden = table.hidden[seat]
+    hand.kong_on_kong = after_kong and table.chain > 1
+    return score(hand, table.rules)
 
 
 def enough(table, seat, by, result):
     """Whether a win reaches the table's minimum."""
     rules = table.rules
     payers = [other for other in range(3) if other != seat] if by == "self_draw" else [table.turn]
-    if rules["win.min_exempt_revealed"] and any(one in table.revealed for one in [seat, *payers]):
+    revealed = list(table.revealed)
+    if table.just_revealed and rules["reveal.discard_judged"] == "before" and table.turn in revealed:
+        revealed.remove(table.turn)  # the discard that came with the reveal is judged as if without it
+    if rules["win.min_exempt_revealed"] and any(one in revealed for one in [seat, *payers]):
         return True
     least = rules["win.self_draw_min" if by == "self_draw" else "win.discard_min"]
-    return max(multiple_of(result.fans, rules, payer in table.revealed) for payer in payers) >= least
+    fans = result.fans
+    if by == "self_draw" and rules["win.self_draw_min_hand"]:
+        chance = ("after_kong_draw", "kong_on_kong", "last_tile_draw")
+        return multiple_of([fan for fan in fans if fan not in chance], rules) >= least
+    return max(multiple_of(fans, rules, payer in revealed) for payer in payers) >= least
 
 
 def can_win(table, seat, by, tile):
