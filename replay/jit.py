@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numba.core import types
 
 F = TypeVar("F", bound=Callable[..., Any])
 
