@@ -16,7 +16,8 @@ import pyarrow as pa
 from ingest.tiles import NO_TILE, PAD
 
 VERBS = "drxypkcalwnez"
-DRAW, REPLACEMENT, DISCARD, DISCARD_DRAWN, PUNG, KONG, CONCEALED_KONG, ADDED_KONG, REVEAL, WIN, DECLINE, EXHAUSTED, ABORTED = range(13)
+DRAW, REPLACEMENT, DISCARD, DISCARD_DRAWN, PUNG, KONG, CONCEALED_KONG, ADDED_KONG, REVEAL, WIN = range(10)
+DECLINE, EXHAUSTED, ABORTED = range(10, 13)
 NO_SEAT = 3
 
 # Fans in the order of the fan table (rules.md section 4); a fan's code is its index.  Lists of fans travel as
@@ -85,7 +86,12 @@ WIN_TYPE = pa.struct(
     ]
 )
 
-# A recorded payment; `cause` is a word of the ledger (replay.problems.CAUSES).
+# Why points move: the words of the ledger.
+CAUSES = (
+    "win", "kong_exposed", "kong_added", "kong_concealed", "piao", "horse", "kan", "run_touch_eight", "draw",
+    "no_safe_tile", "fee",
+)  # fmt: skip
+# A recorded payment; `cause` is one of CAUSES.
 LINE_TYPE = pa.struct([("cause", pa.string()), ("from", pa.int8()), ("to", pa.int8()), ("points", pa.int64())])
 # What a recorded win was worth to one payer.
 SHARE_TYPE = pa.struct(
@@ -140,7 +146,7 @@ ROUNDS = pa.schema(
         ("hidden_from", DICT),
         ("deal", pa.binary(42)),  # 3 hands × 14 kinds, 255 = none (13-tile hands)
         ("wall", pa.binary(44)),  # kinds in draw order
-        ("proof_scheme", pa.string()),
+        ("proof_scheme", pa.string()),  # "sha256", or "sha256+" and the name of a shuffle
         ("proof_commit", pa.string()),
         ("proof_salt", pa.string()),
         ("proof_order", pa.string()),  # 84 tiles as written (it is hashed as written)

@@ -53,8 +53,9 @@ class Reader:
         self.paths = expand([str(path) for path in paths], self.notes)
         self._context = Context(site, users, rules, options, check_rules, keep_raw, batch_rounds)
         self._modules = formats.modules()
+        self._one_record = [module.NAME for module in self._modules if getattr(module, "ONE_RECORD", False)]
         self._known = Known()  # contents by round
-        self._contents = Known()  # contents of the formats whose records carry ids, and of earlier runs
+        self._contents = Known()  # contents of the records that carry ids, and of all of earlier runs
         self._sources: list[dict[str, Any]] = []
 
     def __iter__(self) -> Iterator[Batch]:
@@ -80,7 +81,7 @@ class Reader:
         last: RejectRow | None = None
         for parsed in (module or formats.fallback()).read(stream, self._context):
             parsed = parsed._replace(rounds=identified(parsed.rounds, parsed.raws))
-            batch, repeats, rejects = self._sift(stream.name, parsed, getattr(module, "ONE_RECORD", False))
+            batch, repeats, rejects = self._sift(stream.name, parsed)
             counts["rounds"] += batch.num_rows
             counts["repeats"] += repeats
             counts["rejects"] += len(rejects)
@@ -110,15 +111,16 @@ class Reader:
             }
         )
 
-    def _sift(self, source: str, parsed: Parsed, one_record: bool) -> tuple[pa.RecordBatch, int, list[RejectRow]]:
+    def _sift(self, source: str, parsed: Parsed) -> tuple[pa.RecordBatch, int, list[RejectRow]]:
         """Take out the rounds that are known already; how many were repeats; the others are rejects."""
         rounds, rejects = parsed.rounds, parsed.rejects
         ids, contents = rounds.column("round_id").to_numpy(), rounds.column("content").to_numpy()
-        new = self._contents.new(contents) if one_record else np.ones(len(ids), bool)
+        marked = self._marked(rounds.column("format"))
+        new = ~marked
+        new[marked] = self._contents.new(contents[marked])
         first, same = np.zeros(len(ids), bool), np.ones(len(ids), bool)
         first[new], same[new] = self._known.add(ids[new], contents[new])
-        if one_record:
-            self._contents.add(contents[first], contents[first])
+        self._contents.add(contents[marked & first], contents[marked & first])
         if first.all():
             return rounds, 0, rejects
         record, line, byte = (rounds.column(name) for name in ("record", "line", "byte"))
@@ -133,6 +135,14 @@ class Reader:
         ]  # fmt: skip
         kept = rounds.filter(pa.array(first))
         return kept, int((~first & same).sum()), sorted([*rejects, *others]) if others else rejects
+
+
+    def _marked(self, format: pa.DictionaryArray) -> np.ndarray:
+        """Which rounds stem from records that carry an id of their own, bool[n]."""
+        words = format.dictionary.to_pylist()
+        if not set(words) & set(self._one_record):
+            return np.zeros(len(format), bool)
+        return np.isin(format.indices.to_numpy(), [at for at, word in enumerate(words) if word in self._one_record])
 
 
 def identified(rounds: pa.RecordBatch, raws: Sequence[bytes]) -> pa.RecordBatch:

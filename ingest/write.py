@@ -55,8 +55,11 @@ class Output:
         return self
 
     def add(self, rounds: pa.RecordBatch) -> None:
-        """Append rounds in their order."""
+        """Append rounds in their order; WriteError for rounds without draws, which no kwx log can hold."""
         if self._parquet is None:
+            if rounds.column("settlement").null_count < rounds.num_rows:
+                fits = "they fit into a .parquet file only"
+                raise WriteError(f"{self.path}: rounds whose log names no drawn tiles can't be a kwx log; {fits}")
             self._file.write(kwx_write.write(rounds))
             return
         self._held.append(rounds)

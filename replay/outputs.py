@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.events import ENDS, FANS, unpack_fans
-from ingest.tiles import SUITS
+from ingest.tiles import KINDS, SUITS
 from replay import messages, problems
 from replay.proof import GRADES, Notes
 from replay.ruleset import Ruleset, canonical
@@ -120,7 +120,7 @@ def round_table(
 
 
 def dealer_alternatives(out: np.recarray, loaded: list[Ruleset], rules: np.ndarray) -> pa.Array:
-    """For rounds whose next dealer hangs on a key: the "key=value:seat" of every other value that names another seat."""
+    """For rounds whose next dealer hangs on a key: the "key=value:seat" of each value that names another seat."""
     lists: list[list[str] | None] = [None] * len(out)
     hang = np.nonzero((out.wins == 2) | (out.end == 1))[0]
     for row in hang.tolist():
@@ -296,7 +296,8 @@ def problem_table(rounds: pa.RecordBatch, played: "Played", notes: Notes, why: d
         row, event = int(problem.row), int(problem.event)
         logged, expected, message = messages.words(problem, played.rounds[row], played.results[row])
         found = {
-            "code": problems.CODES[problem.code], "event": event, "seat": int(problem.seat) if problem.seat >= 0 else None,
+            "code": problems.CODES[problem.code], "event": event,
+            "seat": int(problem.seat) if problem.seat >= 0 else None,
             "logged": logged, "expected": expected, "message": message,
         }  # fmt: skip
         listed.append((row, event if event >= 0 else 1 << 31, found))
@@ -315,6 +316,8 @@ def problem_table(rounds: pa.RecordBatch, played: "Played", notes: Notes, why: d
         event = found["event"]
         one = played.rounds[row]
         shown = {"deal": one.deal.tobytes(), "events": played.events[one.start : one.stop], "suits": SUITS[one.suits]}
+        if one.settled:
+            shown["hands"] = [np.repeat(np.arange(KINDS), held).tolist() for held in played.results[row].hand]
         found["table"] = picture(shown, event)
         if event < 0:
             found["event"] = None

@@ -6,6 +6,8 @@ A *violation* breaks the rules, a *mismatch* is a recorded value that differs fr
 
 import pyarrow as pa
 
+from ingest.events import CAUSES
+
 VIOLATIONS = (
     "not_your_turn",  # another seat was to act
     "tile_not_held",  # the tile is not in the hand
@@ -35,6 +37,7 @@ VIOLATIONS = (
     "wrong_piao",  # piao beyond what the table allows
     "wrong_base",  # base stake other than the table's
     "deal_not_from_order",  # deal or wall differ from the committed order
+    "seed_mismatch",  # the order is not the one that the named shuffle makes of the salt
     "commit_mismatch",
     "wrong_dealer",
     "wrong_raise",
@@ -51,10 +54,6 @@ CODE = {word: number for number, word in enumerate(CODES)}
 FIRST_MISMATCH = len(VIOLATIONS)
 
 VERDICTS = ("violation", "mismatch", "unpaid", "clean")  # first that holds
-CAUSES = (
-    "win", "kong_exposed", "kong_added", "kong_concealed", "piao", "horse", "kan", "run_touch_eight", "draw",
-    "no_safe_tile", "fee",
-)  # fmt: skip
 CAUSE = {word: number for number, word in enumerate(CAUSES)}
 BY = ("self_draw", "discard", "rob_kong")
 KONGS = ("exposed", "added", "concealed")
@@ -70,7 +69,7 @@ ROUNDS = pa.schema(
         ("ruleset", DICT), ("options", DICT), ("ruleset_digest", DICT), ("suits", DICT),
         ("dealer", pa.int8()), ("dice", pa.list_(pa.int8(), 2)),
         ("base", pa.int64()), ("raise", pa.int32()), ("raise_from", DICT), ("piao_from", DICT), ("hidden_from", DICT),
-        ("coverage", DICT), ("verdict", DICT), ("proof", DICT),  # none | tiles | wall | commitment
+        ("coverage", DICT), ("verdict", DICT), ("proof", DICT),  # none | tiles | wall | commitment | seed
         ("end", DICT),  # recomputed; null when the log has no end
         ("winners", pa.int8()), ("multiple", pa.int64()),  # largest multiple of the round's wins, null without one
         ("draws", pa.int16()), ("wall_left", pa.int16()),

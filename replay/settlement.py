@@ -2,9 +2,10 @@
 
 The same state machine as in replay.table walks through what the log tells: turns, discards, claims, kongs, reveals,
 how many tiles are left.  Each hand is taken to be its last one all the time; the tiles that a seat lets go are lent to
-it for the moment (a triplet that a revealed hand kongs from the start).  So kongs and wins are judged and paid by the very functions that settle a full replay, and
-after-kong and last-tile fans, the kong ledger and the last drawer follow from the order of play.  What hangs on
-concealed tiles in mid-round (feeding a revealed seat, missed wins, which tile was drawn) can't be judged, and isn't.
+it for the moment (a triplet that a revealed hand kongs: from the start).  So kongs and wins are judged and paid by the
+very functions that settle a full replay, and after-kong and last-tile fans, the kong ledger and the last drawer follow
+from the order of play.  What hangs on concealed tiles in mid-round (feeding a revealed seat, missed wins, which tile
+was drawn) can't be judged, and isn't.
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ingest.events import COVERAGE
 from ingest.tiles import NAMES
 from replay import one_round, ruleset, trace
 from replay.rulefile import RulesetError
@@ -13,7 +14,7 @@ VERBS = {
     "c": "kongs (concealed)", "a": "kongs (added)", "l": "reveals", "w": "wins", "n": "declines",
     "e": "the wall is exhausted", "z": "aborted by the platform",
 }  # fmt: skip
-HIDDEN = "?"
+HIDDEN, BACK = "?", "back"  # a tile that lies face down, here and in frames
 
 
 def frames(tables: one_round.Tables) -> list[dict[str, Any]]:
@@ -24,6 +25,8 @@ def frames(tables: one_round.Tables) -> list[dict[str, Any]]:
         replacement = str(rules.values["wall.replacement"])
     except RulesetError:  # a data set may be older than the rules
         replacement = "back"
+    if row["coverage"] == COVERAGE[1]:
+        row = {**row, "hands": [bytes(seat["hand"]) for seat in tables["seats"]]}
     return trace.frames(row, replacement)
 
 
@@ -64,7 +67,8 @@ def head(tables: one_round.Tables) -> list[str]:
         f"{row['source']}:{row['line']}",
         f"rules {row['ruleset']} {row['options'] or '{}'} (digest {row['ruleset_digest']})",
         f"seats {seats}",
-        f"{', '.join(facts)}; {proof.get(row['proof'], row['proof'])}",
+        f"{', '.join(facts)}; {proof.get(row['proof'], row['proof'])}"
+        + ("; draws are not logged: settled from the hands at the end" if row["coverage"] == COVERAGE[1] else ""),
     ]
 
 
@@ -97,7 +101,8 @@ def _hand(frame: Mapping[str, Any], seat: int, pov: int | None) -> str:
     own = frame["seats"][seat]
     open_to_all = pov in (None, seat) or own["revealed"]
     tiles = _grouped(own["hand"]) if open_to_all else HIDDEN * len(own["hand"])
-    drawn = "" if own["drawn"] is None else f"+{own['drawn'] if pov in (None, seat) else HIDDEN}"
+    seen = pov in (None, seat) and own["drawn"] != BACK
+    drawn = "" if own["drawn"] is None else f"+{own['drawn'] if seen else HIDDEN}"
     melds = " ".join(
         f"[{meld['kind']} {meld['tile']}"
         + ("" if meld["from"] is None else f" from {meld['from']}") + (", robbed" if meld["robbed"] else "") + "]"
@@ -123,11 +128,12 @@ def _table(frame: Mapping[str, Any], pov: int | None) -> list[str]:
 
 
 def _grouped(names: Sequence[str]) -> str:
-    """Sorted tile names in MPSZ: ["1p", "2p", "5z"] as "12p5z"."""
+    """Sorted tile names in MPSZ: ["1p", "2p", "5z"] as "12p5z"; those that lie face down as "?" behind them."""
+    known = [name for name in names if name != BACK]
     out = ""
-    for at, name in enumerate(names):
-        out += name[0] + (name[1] if at + 1 == len(names) or names[at + 1][1] != name[1] else "")
-    return out
+    for at, name in enumerate(known):
+        out += name[0] + (name[1] if at + 1 == len(known) or known[at + 1][1] != name[1] else "")
+    return out + HIDDEN * (len(names) - len(known))
 
 
 def _problems(tables: one_round.Tables, event: int | None) -> list[str]:

@@ -1,7 +1,8 @@
 """One round step by step, for people: what lies where after each event, and what each hand waits for.
 
 Only moves tiles about as the log says, legal or not; what is legal or worth what is the engine's business and
-stands in its tables.  Frame 0 is the deal; frame i is the table after event i - 1.
+stands in its tables.  Frame 0 is the deal; frame i is the table after event i - 1.  Where the log names no drawn
+tiles, they lie face down ("back") until the end tells the hands.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from ingest.events import (
     DISCARD,
     DISCARD_DRAWN,
     DRAW,
+    EXHAUSTED,
     KONG,
     NO_SEAT,
     PUNG,
@@ -27,11 +29,14 @@ from replay.hand import add_tile, tables, waits_of
 from replay.jit import record
 from replay.state import STATE
 
+UNKNOWN = KINDS  # a tile that the log does not tell
 _MELDS = {PUNG: ("pung", 2), KONG: ("exposed", 3), CONCEALED_KONG: ("concealed", 4)}
 
 
 def frames(row: Mapping[str, Any], replacement: str) -> list[dict[str, Any]]:
     """Frames of a row of `rounds` (deal, wall, events, event_no, suits); `replacement` "front" or "back" of the wall.
+
+    row["hands"], where the log names no draws: the concealed kinds of each seat at the end.
 
     A frame: no, seat, verb, tile, source (of its event; None in frame 0), wall_left, gone and next (places of the
     wall), seats: hand (sorted names), drawn, melds (kind, tile, from, robbed), river (tile, drawn, taken, reveal),
@@ -44,16 +49,20 @@ def frames(row: Mapping[str, Any], replacement: str) -> list[dict[str, Any]]:
 def picture(row: Mapping[str, Any], event: int) -> str:
     """The table before event `event` (-1: at the end) in one line: hands, melds, a star for a reveal, the last tile.
 
-    row: deal, events, suits as in `frames`.
+    row: deal, events, suits, hands as in `frames`.
     """
     table = _Table(row, "back")
     events = row["events"]
     for packed in events if event < 0 else events[:event]:
         table.apply(int(packed))
+    if event >= 0 and event < len(events):
+        table.show_final(int(events[event]))
     parts = []
     for seat in range(3):
         drawn = table.drawn[seat]
-        hand = text(sorted([*table.hands[seat], *([] if drawn is None else [drawn])]), row["suits"] or "ps")
+        tiles = sorted([*table.hands[seat], *([] if drawn is None else [drawn])])
+        known = [kind for kind in tiles if kind != UNKNOWN]
+        hand = text(known, row["suits"] or "ps") + "?" * (len(tiles) - len(known))
         melds = [
             f"{meld['kind']} {table.names[meld['tile']]}" + ("" if meld["from"] is None else f"<{meld['from']}")
             for meld in table.melds[seat]
@@ -79,7 +88,8 @@ def drawn_meld(kind: str, name: str) -> list[str]:
 
 class _Table:
     def __init__(self, row: Mapping[str, Any], replacement: str) -> None:
-        self.names = NAMES[row["suits"] or "ps"]
+        self.names = (*NAMES[row["suits"] or "ps"], "back")
+        self.final: Sequence[Sequence[int]] | None = row.get("hands")
         deal = bytes(row["deal"]) if row["deal"] is not None else bytes([PAD]) * 42
         self.hands = [sorted(kind for kind in deal[s * 14 : s * 14 + 14] if kind != PAD) for s in range(3)]
         self.drawn: list[int | None] = [None, None, None]
@@ -103,11 +113,12 @@ class _Table:
 
     def apply(self, event: int) -> None:
         seat, verb, tile, source = event & 3, event >> 2 & 15, event >> 6 & 31, event >> 11 & 3
-        if seat == NO_SEAT or (verb not in (REVEAL, DECLINE) and tile >= KINDS):
+        self.show_final(event)
+        if seat == NO_SEAT or (verb not in (REVEAL, DECLINE, DRAW, REPLACEMENT) and tile >= KINDS):
             return
         if verb in (DRAW, REPLACEMENT):
             self.settle(seat)
-            self.drawn[seat] = tile
+            self.drawn[seat] = min(tile, UNKNOWN)
             front = verb == DRAW or self.replacement == "front"
             self.from_front += front
             self.from_back += not front
@@ -147,6 +158,16 @@ class _Table:
                         meld["robbed"] = True
             self.drawn[seat] = tile
 
+    def show_final(self, event: int) -> None:
+        """With a win or the exhausted wall the hands of a log without draws come to light."""
+        seat, verb, tile, source = event & 3, event >> 2 & 15, event >> 6 & 31, event >> 11 & 3
+        if self.final is None or verb not in (WIN, EXHAUSTED):
+            return
+        self.hands, self.drawn = [sorted(hand) for hand in self.final], [None, None, None]
+        if verb == WIN and source == NO_SEAT and seat != NO_SEAT:
+            self.take(seat, tile, 1)
+            self.drawn[seat] = tile
+
     def settle(self, seat: int) -> None:
         """The drawn tile joins the hand."""
         if self.drawn[seat] is not None:
@@ -160,8 +181,9 @@ class _Table:
             count -= 1
         self.settle(seat)
         for _ in range(count):
-            if tile in self.hands[seat]:
-                self.hands[seat].remove(tile)
+            hand = self.hands[seat]
+            if tile in hand or UNKNOWN in hand:
+                hand.remove(tile if tile in hand else UNKNOWN)
 
     def claim(self, source: int, tile: int, seat: int) -> bool:
         """Marks the source's last discard as taken; false when it is another tile (a robbed kong)."""
@@ -203,7 +225,7 @@ class _Table:
     def waits(self, seat: int) -> list[tuple[int, int]]:
         """(kind, live copies) of what completes a hand of 13 less three a meld; live as this seat can see it."""
         hand = self.hands[seat]
-        if self.drawn[seat] is not None or len(hand) != 13 - 3 * len(self.melds[seat]):
+        if self.drawn[seat] is not None or UNKNOWN in hand or len(hand) != 13 - 3 * len(self.melds[seat]):
             return []
         if any(hand.count(kind) > COPIES for kind in set(hand)):
             return []

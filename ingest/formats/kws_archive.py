@@ -128,7 +128,8 @@ def _items(line: Line) -> list[Item]:
             out.append(Item(raw, line.byte + before, room, None, None))
         else:
             out.append(Item(raw, line.byte + before, one, *room))
-    return sorted(reversed(out), key=_round)
+    out.reverse()
+    return sorted(out, key=_round)
 
 
 def _round(item: Item) -> int:

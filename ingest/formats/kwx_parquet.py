@@ -17,12 +17,12 @@ from ingest import events as ev
 from ingest.events import DICT, ROUNDS
 from ingest.formats import Context, Parsed, constant
 from ingest.formats.kwx_json import load
-from ingest.formats.kwx_record import BASE_LIMIT, HEX, NAME_LIMIT, PIAO_LIMIT, RAISE_LIMIT, TIME
+from ingest.formats.kwx_record import BASE_LIMIT, HEX, NAME_LIMIT, PIAO_LIMIT, RAISE_LIMIT, SCHEME, TIME
 from ingest.formats.kwx_write import PRIVATE, write
 from ingest.notation import decode_wall
 from ingest.rejects import Reject, RejectRow
 from ingest.sources import Stream
-from ingest.tiles import ALL_TILES, KINDS, PAD, SUITS
+from ingest.tiles import ALL_TILES, KINDS, NO_TILE, PAD, SUITS
 from ingest.unpack import Fault
 
 NAME = "kwx-parquet"
@@ -30,9 +30,12 @@ REQUIRED = ("game", "round", "rules", "options", "suits", "players", "dealer", "
 _FROM = ("logged", "config", "inferred", "ambiguous")
 WORDS = {
     "suits": SUITS, "coverage": ev.COVERAGE, "piao_from": _FROM, "raise_from": _FROM, "hidden_from": _FROM,
-    "proof_scheme": ("sha256",), "proof_deal": ("one", "four"),
+    "proof_deal": ("one", "four"),
 }  # fmt: skip
-SHAPES = {"game": "(?s:.+)", "time": TIME, "prev": HEX, "proof_commit": HEX, "proof_salt": r"[\x00-\x7F]*"}
+SHAPES = {
+    "game": "(?s:.+)", "time": TIME, "prev": HEX, "proof_scheme": SCHEME, "proof_commit": HEX,
+    "proof_salt": r"[\x00-\x7F]*",
+}  # fmt: skip
 RANGES = {
     "round": (0, None), "dealer": (0, 2), "dice": (1, 6), "piao": (0, PIAO_LIMIT), "base": (1, BASE_LIMIT),
     "raise": (0, RAISE_LIMIT), "times": (0, None), "event_no": (0, None), "result_end": (0, len(ev.ENDS) - 1),
@@ -199,8 +202,12 @@ def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]
     lacking = rounds.column("wall").is_null().to_numpy(zero_copy_only=False)
     yield ~((wall < KINDS).all(axis=1) | lacking), "bad_tile", "wall", "expected kinds 0-20"
     events = rounds.column("events")
+    settled = rounds.column("settlement").is_valid().to_numpy(zero_copy_only=False)
+    yield ~settled_well(rounds.column("settlement")), "bad_value", "settlement", "not of the form of a settled round"
+    flat = pc.fill_null(events.flatten(), 0).to_numpy()
+    bare = np.repeat(settled, pc.fill_null(pc.list_value_length(events), 0).to_numpy()) & is_bare_draw(flat)
     yield (
-        _rows(events, ~event_is_sound(pc.fill_null(events.flatten(), 0).to_numpy())),
+        _rows(events, ~(event_is_sound(flat) | bare)),
         "bad_token",
         "events",
         "a number that is no event",
@@ -242,6 +249,41 @@ def _private(text: str) -> bool:
 def _bytes(column: pa.Array, size: int) -> np.ndarray:
     data = b"".join([value if value is not None else bytes([PAD]) * size for value in column.to_pylist()])
     return np.frombuffer(data, np.uint8).reshape(len(column), size)
+
+
+def is_bare_draw(events: np.ndarray) -> np.ndarray:
+    """Which packed events (uint32) are draws whose tile the log lacks."""
+    verb = events >> 2 & 15
+    draws = (verb == ev.DRAW) | (verb == ev.REPLACEMENT)
+    return draws & (events & 3 < 3) & (events >> 6 == NO_TILE | ev.NO_SEAT << 5)
+
+
+def settled_well(column: pa.Array) -> np.ndarray:
+    """Which rows of a `settlement` column are null or hold what the replay can take, bool[n]."""
+    seats = {0, 1, 2}
+    fine = np.ones(len(column), bool)
+    for row in np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False)).tolist():
+        one = column[row].as_py()
+        lines = [*(one["lines"] or ()), *(one["kong_lines"] or ())]
+        shares = one["shares"] or []
+        fine[row] = (
+            one["hands"] is not None
+            and (one["waits"] is None or len(one["waits"]) == 3 and None not in one["waits"])
+            and one["next_dealer"] in {None, *seats}
+            and all(line["cause"] in ev.CAUSES and line["points"] is not None for line in lines)
+            and all({line["from"], line["to"]} < seats and line["from"] != line["to"] for line in lines)
+            and len(shares) <= 4
+            and all(_share_is_sound(share) for share in shares)
+        )
+    return fine
+
+
+def _share_is_sound(share: dict[str, Any]) -> bool:
+    if share["fans"] is None or share["fans"] >> ev.FAN_BITS * len(ev.FANS):
+        return False
+    values = share["values"] or []
+    ends = {share["seat"], share["from"]} < {0, 1, 2} and share["seat"] != share["from"]
+    return ends and len(values) == len(ev.unpack_fans(share["fans"])) and None not in [*values, share["multiple"]]
 
 
 def event_is_sound(events: np.ndarray) -> np.ndarray:
