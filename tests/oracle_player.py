@@ -139,8 +139,9 @@ def choices(rng, table, taste):
     return out
 
 
-def favour(rng, table, wall):
+def favour(rng, table, wall, taken):
     """Moves a tile that somebody wants to where the next draw takes it; `wall` is the whole wall as it will be logged.
+    `taken`: tiles drawn from its front so far.
 
     Wanted are the fourth of the drawer's pungs and triplets, and tiles that any seat waits for.
     """
@@ -155,8 +156,7 @@ def favour(rng, table, wall):
         return
     here = len(table.wall) - 1 if replaced and table.rules["wall.replacement"] == "back" else 0
     there = table.wall.index(rng.choice(wanted))
-    first = next(at for at in range(45) if wall[at : at + len(table.wall)] == table.wall)
-    for tiles, offset in ((table.wall, 0), (wall, first)):
+    for tiles, offset in ((table.wall, 0), (wall, taken)):
         tiles[offset + here], tiles[offset + there] = tiles[offset + there], tiles[offset + here]
 
 
@@ -206,7 +206,8 @@ def random_round(rng, ruleset, options, rules, number=0):
             tokens = [f"{seat}w{table.last}{table.turn}" for seat in seats] if rng.random() < taste["second"] else []
         else:
             if table.wall and table.phase not in ("turn", "punged") and rng.random() < taste["favour"]:
-                favour(rng, table, wall)
+                back = sum(event[1:2] == "r" for event in events) if rules["wall.replacement"] == "back" else 0
+                favour(rng, table, wall, 44 - len(table.wall) - back)
             tokens = choices(rng, table, taste)
         for token in tokens:
             later = after(table, token)
