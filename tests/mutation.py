@@ -156,7 +156,7 @@ def mutants(rng, pool, count):
     while made < count:
         tier, name = names[turn % len(names)]
         turn += 1
-        for _ in range(4):  # places to try
+        for _ in range(12):  # places to try
             records = rng.choice(by_tier[tier])
             original = game_lines(records, TIERS[tier], f"m{made}")
             place = rng.randrange(len(original))
@@ -172,7 +172,10 @@ def falsified(rng, name, original, place):
     if name == TWO:
         names = rng.sample(sorted(RECORD), 2)
         record = json.loads(original[place])
-        changed = [RECORD[one](rng, record) for one in names]
+        try:
+            changed = [RECORD[one](rng, record) for one in names]
+        except (IndexError, KeyError, TypeError, ValueError):  # the first change left the second nothing to work on
+            return False
         return False if False in changed else [*original[:place], written(record), *original[place + 1 :]]
     if name in GAME:
         return GAME[name](rng, list(original), place)
