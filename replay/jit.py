@@ -52,6 +52,11 @@ if CACHE is not None:
     numba.config.CACHE_DIR = str(CACHE)
 
 
+def first_run() -> bool:
+    """Whether the engine still has to be compiled on this machine, which takes half a minute."""
+    return COMPILED and (CACHE is None or next(CACHE.glob("*/*.nbi"), None) is None)
+
+
 def jit(function: F) -> F:
     """Compile to machine code without the GIL; integers wrap and no index is checked, so callers check ranges."""
     return _compile(function)
