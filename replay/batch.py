@@ -69,7 +69,7 @@ class Replayer:
         numbers = self.rules.numbers(rounds["rules"], rounds["options"])
         self._positions = settlement.positions(rounds["settlement"])
         played, origins = inputs.solve(self, rounds, columns(rounds, numbers), flat_events(rounds))
-        notes = proof.check(rounds, played.rounds)
+        notes = proof.check(rounds, *played[:4])
         why = explanations(self, played) if self.explain else {}
         return outputs.tables(rounds, played, self.rules.loaded, origins, notes, why)
 
@@ -181,6 +181,7 @@ def columns(rounds: pa.RecordBatch, numbers: np.ndarray) -> np.recarray:
     out.kongs = fixed(rounds["result_kongs"], 3)
     out.fee = numbers_of(rounds["result_fee"], 0)
     recorded_wins(rounds["result_wins"], out)
+    proof.fill_walls(rounds, out)
     return out
 
 

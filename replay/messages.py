@@ -52,6 +52,7 @@ WORDS: dict[str, tuple[int, str]] = {
     "wrong_base": (NUMBER, "base stake {logged}; the table's is {expected}"),
     "deal_not_from_order": (SCALAR, "deal or wall do not follow from the committed order"),
     "commit_mismatch": (SCALAR, "the commitment is not the digest of salt and order"),
+    "seed_mismatch": (SCALAR, "the committed order is not what the named shuffle makes of the salt"),
     "wrong_dealer": (SEAT, "seat {logged} deals; the round before makes seat {expected} dealer"),
     "wrong_raise": (NUMBER, "raise {logged}; the round before and the dice make it {expected}"),
     "lost_round": (NUMBER, "round {logged} follows; round {expected} is missing"),

@@ -74,6 +74,8 @@ def wall(hands: list[str], front: str = "", back: str = "") -> str:
 def moves(hands: list[str], events: str) -> str:
     """Events with the idle ones filled in: "1." draws a spare tile and discards it, "1r." a replacement."""
     tokens = events.split()
+    if not any(token.endswith(".") for token in tokens):
+        return events
     left = undealt(hands)
     for token in tokens:
         if DRAW.match(token):

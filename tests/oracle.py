@@ -27,7 +27,7 @@ def only_first_revealed(table):
 def start(record, rules):
     """The Table before the first event."""
     hands = [parse(text) for text in record["deal"]]
-    wall = record.get("wall")
+    wall = wall_of(record)
     table = Table(
         rules=rules,
         dealer=record["dealer"],
@@ -35,7 +35,7 @@ def start(record, rules):
         raised=record.get("raise", 0),
         piao=record.get("piao", [0, 0, 0]),
         hands=hands,
-        wall=None if wall is None else parse_pairs(wall),
+        wall=wall,
         turn=record["dealer"],
     )
     for hand in hands:
@@ -54,10 +54,21 @@ def dealt(order, how, dealer):
     return hands, left
 
 
+def wall_of(record):
+    """The wall that a record logs, else the one that its order leaves if the deal follows from it, else None."""
+    if "wall" in record:
+        return parse_pairs(record["wall"])
+    if "proof" not in record:
+        return None
+    hands, wall = dealt(record["proof"]["order"], record["proof"]["deal"], record["dealer"])
+    same = all(sorted(parse(text)) == sorted(hand) for text, hand in zip(record["deal"], hands, strict=True))
+    return wall if same else None
+
+
 def before_play(record, rules):
     """Codes of what is wrong with a round before its first event."""
     codes = []
-    tiles = [tile for text in record["deal"] for tile in parse(text)] + parse_pairs(record.get("wall", ""))
+    tiles = [tile for text in record["deal"] for tile in parse(text)] + (wall_of(record) or [])
     if any(count > 4 for count in Counter(tiles).values()):
         codes.append("fifth_tile")
     if rules["wall.suits"] == "dots_bamboo" and any(tile[1] == "m" for tile in tiles):

@@ -101,7 +101,7 @@ def rounds(draw: st.DrawFn) -> dict[str, Any]:
         "base": draw(st.integers(1, 10**12)), "raise": draw(st.integers(0, 16)),
         "deal": [draw(hands(names, 13 + (seat == dealer))) for seat in range(3)],
         "wall": "".join(draw(st.lists(st.sampled_from(names), min_size=44, max_size=44))),
-        "proof": {"scheme": "sha256", "commit": "ab" * 32, "salt": draw(ascii),
+        "proof": {"scheme": draw(st.sampled_from(["sha256", "sha256+a.b-4"])), "commit": "ab" * 32, "salt": draw(ascii),
                   "order": draw(st.sampled_from(names)) * 84, "deal": draw(st.sampled_from(["one", "four"]))},
         "events": " ".join(events), "times": [draw(st.integers(0, 2**31 - 1)) for _ in events],
         "result": {"end": draw(st.sampled_from(ev.ENDS)), "points": draw(points),

@@ -148,6 +148,7 @@ CASES: list[tuple[bytes, str, str | None]] = [
     (line(proof=PROOF | {"order": "1p"}), "bad_count", "proof.order"),
     (line(proof=PROOF | {"deal": "five"}), "bad_value", "proof.deal"),
     (line(proof=PROOF | {"scheme": "md5"}), "bad_value", "proof.scheme"),
+    (line(proof=PROOF | {"scheme": "sha256+"}), "bad_value", "proof.scheme"),
     (line(proof=PROOF | {"salt": "é"}), "bad_value", "proof.salt"),
     (line(proof=[]), "bad_type", "proof"),
     (line(prev="0" * 63), "bad_value", "prev"),

@@ -19,7 +19,7 @@ import pyarrow as pa
 from ingest.formats import Context, Parsed, rounds_batch
 from ingest.formats.kwx_columns import columns, decoded, explain, packed_fans
 from ingest.formats.kwx_json import dumps, load
-from ingest.formats.kwx_record import NAME_LIMIT, Fields, Record, made, milliseconds, record
+from ingest.formats.kwx_record import NAME_LIMIT, SCHEME, Fields, Record, made, milliseconds, record
 from ingest.rejects import Reject, RejectRow
 from ingest.sources import TOO_LONG, UNENDED, Line, Stream
 
@@ -42,7 +42,7 @@ _RESULT = (
     rf'\{{(?:"end":"(win|draw|no_safe_tile|aborted)",)?"points":\[({_INT},{_INT},{_INT})\]'
     rf'(?:,"wins":(\[)(?:{_WIN}(?:,{_WIN})?)?\])?(?:,"kongs":\[({_INT},{_INT},{_INT})\])?(?:,"fee":({_COUNT}))?\}}'
 )
-_PROOF = rf'\{{"scheme":"sha256","commit":"({_HEX})","salt":"([ !#-~]*)","order":{_LATER},"deal":"(one|four)"\}}'
+_PROOF = rf'\{{"scheme":"({SCHEME})","commit":"({_HEX})","salt":"([ !#-~]*)","order":{_LATER},"deal":"(one|four)"\}}'
 # The groups are the fields of Fields, in order.
 _CANONICAL = re.compile(
     rf'\{{"kwx":1(?:,"site":"({_TEXT}+)")?,"game":"({_TEXT}+)","round":({_COUNT})(?:,"prev":"({_HEX})")?'

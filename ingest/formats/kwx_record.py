@@ -34,8 +34,10 @@ RESULT_KEYS = {"end": False, "points": True, "wins": False, "kongs": False, "fee
 WIN_KEYS = {"seat": True, "from": False, "tile": True, "fans": False, "multiple": False}
 
 HEX = "[0-9a-fA-F]{64}"
+SCHEME = r"sha256(?:\+[a-z0-9.-]{1,32})?"  # the commitment, and the shuffle that made the order from the salt
 TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})"
 _HEX = re.compile(HEX)
+_SCHEME = re.compile(SCHEME)
 _TIME = re.compile(TIME)
 _TILE = re.compile(r"[1-9][mps]|" + "|".join(DRAGONS))
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -66,6 +68,7 @@ class Fields(NamedTuple):
     deal_1: str
     deal_2: str
     wall: str | None
+    scheme: str | None
     commit: str | None
     salt: str | None
     order: str | None
@@ -109,7 +112,7 @@ def record(text: str, context: Context) -> Record:
     if _integer(row["kwx"], "kwx") != VERSION:
         raise Reject("unknown_version", "kwx", f"version {row['kwx']}, expected {VERSION}")
     private = _keys(row, KEYS, "")
-    proof, more = _proof(row["proof"]) if "proof" in row else ((None,) * 4, {})
+    proof, more = _proof(row["proof"]) if "proof" in row else ((None,) * 5, {})
     private |= more
     result, more = _result(row["result"]) if "result" in row else ((None,) * 15, {})
     private |= more
@@ -240,14 +243,15 @@ def _proof(value: object) -> tuple[tuple[str, ...], dict[str, str]]:
         raise _wrong_type("proof", value, "an object")
     private = _keys(value, PROOF_KEYS, "proof.")
     scheme, deal = _text(value["scheme"], "proof.scheme"), _text(value["deal"], "proof.deal")
-    if scheme != "sha256":
-        raise Reject("bad_value", "proof.scheme", f"{scheme[:40]!r}, expected 'sha256'")
+    if not _SCHEME.fullmatch(scheme):
+        raise Reject("bad_value", "proof.scheme", f"{scheme[:40]!r}, expected 'sha256' or 'sha256+' and a name")
     if deal not in ("one", "four"):
         raise Reject("bad_value", "proof.deal", f"{deal[:40]!r}, expected 'one' or 'four'")
     salt = _text(value["salt"], "proof.salt")
     if not salt.isascii():
         raise Reject("bad_value", "proof.salt", "the salt is not ASCII")
-    return (_hex(value["commit"], "proof.commit"), salt, _text(value["order"], "proof.order"), deal), private
+    commit, order = _hex(value["commit"], "proof.commit"), _text(value["order"], "proof.order")
+    return (scheme, commit, salt, order, deal), private
 
 
 def _result(value: object) -> tuple[tuple[str | None, ...], dict[str, str]]:
