@@ -65,6 +65,7 @@ def deal(st, rules, tb, rin):
     st.from_ = -1
     st.can_win = 0
     st.declined = 0
+    st.won = 0
     st.after_kong = 0
     st.kong_discard = 0
     st.chain = 0

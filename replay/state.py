@@ -152,6 +152,7 @@ STATE = np.dtype(
         ("from_", np.int64),  # who put it there
         ("can_win", np.int64),  # seats that may win it (bit set)
         ("declined", np.int64),
+        ("won", np.int64),  # seats that have won the open tile, paid or not (bit set)
         ("after_kong", np.int64),  # the turn's draw is a replacement
         ("kong_discard", np.int64),  # the open discard follows a kong
         ("chain", np.int64),  # kongs of the chain that is open

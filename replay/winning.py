@@ -10,7 +10,7 @@ from replay.settle import FIRST_REVEALED_ONLY, meets_minimum, settle_win, share
 from replay.state import ADDED, DISCARDED, ENDED, TURN, WON
 
 NONE = events.NO_SEAT
-BAD_CLAIM, TILE_NOT_HELD, AFTER_END = CODE["bad_claim"], CODE["tile_not_held"], CODE["event_after_end"]
+BAD_CLAIM, TILE_NOT_HELD = CODE["bad_claim"], CODE["tile_not_held"]
 NOT_A_WIN, BELOW_MINIMUM, DEAD_HAND = CODE["not_a_win"], CODE["below_minimum"], CODE["dead_hand"]
 CLAIM_ORDER, MISSED_WIN_LOCK = CODE["claim_order"], CODE["missed_win_lock"]
 END_WIN = 0  # as in events.ENDS
@@ -21,9 +21,7 @@ def decline(st, rules, tb, out, seat, number):
     """A refusal of an offered claim."""
     window = st.phase == DISCARDED or st.phase == ADDED or st.phase == WON
     offered = False
-    for n in range(out.wins):
-        window = window and out.win_seat[n] != seat and out.win_from[n] >= 0
-    if window and seat != st.from_ and not st.declined >> seat & 1:
+    if window and seat != st.from_ and not (st.declined | st.won) >> seat & 1:
         offered = st.can_win >> seat & 1 != 0
         if st.by == DISCARD and st.hand[seat, st.kind] >= 2:
             can_pung = not st.revealed[seat] and (wall_left(st) > 0 or rules.wall_last_pung)
@@ -64,15 +62,12 @@ def win(st, rules, tb, rin, out, seat, tile, source, number):
         by = ROB if robbing else DISCARD
         payer = st.from_
         after_kong = 0 if robbing else st.kong_discard
-        if st.phase == WON and out.wins:
-            last = out.win_seat[out.wins - 1]
-            if out.win_from[0] < 0:
-                flag(st, AFTER_END, number, seat, -1, -1)
-                stop(st)
-                return
+        if st.phase == WON:
+            # Not out.win_seat: a winner that is not paid has claimed its turn too.
+            last = (payer + 2) % 3 if st.won >> (payer + 2) % 3 & 1 else (payer + 1) % 3
             if (seat - payer) % 3 <= (last - payer) % 3:
                 flag(st, CLAIM_ORDER, number, seat, -1, last)
-                if out.wins >= 2 or seat == last:
+                if out.wins >= 2 or st.won >> seat & 1:
                     stop(st)
                     return
         if seat == payer or source != payer or tile != st.kind or st.declined >> seat & 1:
@@ -100,6 +95,7 @@ def win(st, rules, tb, rin, out, seat, tile, source, number):
         out.kong_robbed[n] = 1
         st.added[payer] &= ~(1 << tile)
         st.pung[payer] |= 1 << tile
+    st.won |= 1 << seat
     n = out.wins
     if n == 0:
         st.rows_before = out.ledger
