@@ -28,7 +28,12 @@ Logs = Annotated[
     list[str], typer.Argument(metavar="LOGS", help="Files, folders, globs, .gz .zst .zip; - is standard input.")
 ]
 Site = Annotated[str | None, typer.Option(metavar="S", help="The site that rounds belong to whose log names none.")]
-Users = Annotated[Path | None, typer.Option(metavar="FILE", help="CSV game,seat,account[,from_round]: who sat where.")]
+Users = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", exists=True, dir_okay=False, help="CSV game,seat,account[,from_round]: who sat where."
+    ),
+]
 Rules = Annotated[str | None, typer.Option(metavar="ID", help="Take this ruleset, whatever the log says.")]
 Choice = Annotated[list[str] | None, typer.Option("--option", metavar="K=V", help="A room option; may be repeated.")]
 Db = Annotated[Path, typer.Option(metavar="FILE", help="The DuckDB file.")]
@@ -82,7 +87,7 @@ def options(rules: str | None, choices: list[str] | None) -> dict[str, Any] | No
             raise UsageError(f"--option {choice}: expected K=V, for example score.cap=16")
         try:
             chosen[key] = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             chosen[key] = value
         if key not in ruleset.BASE:
             raise UsageError(f"--option {choice}: unknown key {key!r}{ruleset.hint(key, ruleset.BASE)}")

@@ -62,6 +62,8 @@ def test_every_command_explains_itself(cli, command: str) -> None:
         (["check", "-", "--option", "score.cup=8"], "unknown key 'score.cup', did you mean 'score.cap'?"),
         (["check", "-", "--rules", "hubai"], "did you mean 'hubei'?"),
         (["check", "-", "--rules", "hubei", "--option", "score.cap=5"], "expected one of 0, 4, 8, 16, 32"),
+        (["check", "-", "--rules", "hubei", "--option", "score.cap=" + "[" * 9999], "expected one of 0, 4, 8, 16, 32"),
+        (["check", "-", "--users", "missing.csv"], "missing.csv"),
         (["rules", "hubai"], "unknown ruleset 'hubai', did you mean 'hubei'?"),
         (["rules", "hubei", "--diff", "hubei", "suizhou"], "give one of ID, --diff and --check"),
         (["rules", "--check", "missing.toml"], "missing.toml"),
