@@ -114,6 +114,11 @@ def progress(what: str, printing: bool = False) -> Iterator[Callable[[int], None
 
     printing: lines are printed meanwhile, so a terminal that shows them shows no counter.
     """
+    if sys.stderr.isatty():
+        from replay.jit import first_run
+
+        if first_run():
+            say("compiling the engine for this machine, once: this takes half a minute")
     if not sys.stderr.isatty() or printing and sys.stdout.isatty():
         yield lambda rounds: None
         return

@@ -216,7 +216,8 @@ def test_score_and_waits_answer_line_by_line(cli, command: str) -> None:
 def test_score_answers_every_wrong_line_and_goes_on(cli) -> None:
     good = {"id": "g", "concealed": "4688p123789s", "melds": ["pung 9p"], "win": "5p", "by": "discard"}
     wrong = [
-        b"{", b"[1]", b"\xff\xfe", b"1" * 5000, b"[" * 100_000,
+        b"{", b"[1]", b"\xff\xfe", b"1" * 5000, b"[" * 100_000, b'{"id":NaN}',
+        b'{"id":' + b"[" * 900 + b"]" * 900 + b"}",
         json.dumps(good | {"id": "rules", "rules": "hubai"}).encode(),
         json.dumps(good | {"id": "option", "options": {"score.cup": 8}}).encode(),
         json.dumps(good | {"id": "count", "concealed": "4688p"}).encode(),
