@@ -112,14 +112,13 @@ def waits(hand: Mapping[str, Any]) -> list[str]:
 
 
 def score_line(line: Mapping[str, Any], rules: str | None = None, options: dict[str, Any] | None = None) -> dict:
-    """The answer to one line of `kwx score`; its own `rules` and `options` win over the ones given."""
+    """The answer to one line of `kwx score`; its own `rules` and `options` stand in place of the ones given."""
     ident = line.get("id")
     try:
-        chosen = _take(line, "rules", str, rules)
-        own = _take(line, "options", dict, {})
-        if wrong := ruleset.check(chosen, {**(options or {}), **own}):
+        chosen, own = _take(line, "rules", str, rules), _take(line, "options", dict, options or {})
+        if wrong := ruleset.check(chosen, own):
             raise HandError(f"{wrong[1]}: {wrong[2]}")
-        found = score(line, ruleset.load(chosen, {**(options or {}), **own}))
+        found = score(line, ruleset.load(chosen, own))
     except (HandError, RulesetError) as error:
         return {"id": ident, "error": str(error)}
     return {"id": ident, "multiple": found and found[0], "fans": found and found[1]}

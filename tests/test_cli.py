@@ -226,17 +226,18 @@ def test_score_answers_every_wrong_line_and_goes_on(cli) -> None:
     ran = cli("score", "--rules", "hubei", stdin=b"\n".join([*wrong, json.dumps(good).encode()]) + b"\n\n")
     *errors, last = map(json.loads, ran.out.splitlines())
     assert (ran.code, ran.err) == (1, "")
-    assert [error["id"] for error in errors] == [None] * 5 + ["rules", "option", "count", "fifth"]
+    assert [error["id"] for error in errors] == [None] * 7 + ["rules", "option", "count", "fifth"]
     assert all(list(error) == ["id", "error"] for error in errors)
     assert last == {"id": "g", "multiple": 2, "fans": ["ka_wu_xing"]}
 
 
 def test_the_flags_of_score_yield_to_the_line(cli) -> None:
     hand = {"id": 1, "concealed": "9s", "melds": ["pung 5z", "pung 6z", "pung 7z", "pung 1p"], "win": "9s"}
-    hands = [hand | {"by": "discard"} | own for own in ({}, {"options": {"score.cap": 16}}, {"rules": "xiangyang"})]
+    owns = ({}, {"options": {"score.cap": 16}}, {"options": {}}, {"rules": "xiangyang"})
+    hands = [hand | {"by": "discard"} | own for own in owns]
     asked = b"\n".join(json.dumps(hand).encode() for hand in hands)
     ran = cli("score", "--rules", "hubei", "--option", "score.cap=32", stdin=asked)
-    assert [json.loads(line)["multiple"] for line in ran.out.splitlines()] == [32, 16, 32]
+    assert [json.loads(line)["multiple"] for line in ran.out.splitlines()] == [32, 16, 64, 32]
 
 
 def test_interrupted_is_130_and_leaves_nothing(tmp_path) -> None:
