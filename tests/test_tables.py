@@ -124,6 +124,20 @@ def test_views_agree_with_a_plain_count(built: Path) -> None:
     assert {row["id"]: row["points"] for row in view["round_list"]}["oracle/xiangyang-20261130-0/0"] == [100, -100, 0]
 
 
+def test_running_totals_follow_an_account_through_its_game(built: Path) -> None:
+    points = {row[:2]: row[2:] for row in query(built, "SELECT round_id, seat, points, recorded_points FROM seats")}
+    rows = query(built, "FROM running_totals")
+    assert len(rows) == len(points)
+    stands: dict = defaultdict(lambda: (0, 0, 0))
+    for site, game, _, round_id, seat, player, net, total, recorded, needed in rows:
+        now, paid, lowest = stands[site, game, player]
+        own, own_paid = points[round_id, seat]
+        paid = None if paid is None or own_paid is None else paid + own_paid
+        stands[site, game, player] = now + own, paid, min(lowest, now + own)
+        assert (net, total, recorded, needed) == (own, now + own, paid, -min(lowest, now + own))
+    assert any(needed > 0 for *_, needed in rows)
+
+
 def test_ids_are_escaped_as_everywhere(tmp_path: Path) -> None:
     load(tmp_path / "db", {"a": [{**sample.logs()[0], "site": "a b/ü", "game": "x/1?'\""}]})
     assert query(tmp_path / "db", "SELECT id FROM round_list") == [("a%20b%2F%C3%BC/x%2F1%3F%27%22/0",)]
