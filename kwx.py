@@ -314,12 +314,15 @@ def _answer(files: list[str] | None, answer: Callable[[dict[str, Any]], dict[str
 
 
 def _one_answer(raw: bytes, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+    from ingest.formats.kwx_json import load
+    from ingest.rejects import Reject
+
     try:
-        question = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        return {"id": None, "error": f"not a JSON object: {error}"}
-    if not isinstance(question, dict):
-        return {"id": None, "error": f"expected a JSON object, found {type(question).__name__}"}
+        question = load(raw.decode())
+    except UnicodeDecodeError as error:
+        return {"id": None, "error": f"not UTF-8: {error}"}
+    except Reject as reject:
+        return {"id": None, "error": reject.message}
     return answer(question)
 
 
