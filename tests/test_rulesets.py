@@ -266,6 +266,7 @@ def test_worked_examples_hold_in_the_engine_and_in_the_literal_scorer(ident: str
         example["win"],
         example["by"],
         *(example.get(flag, False) for flag in ("revealed", "after_kong", "last_tile")),
+        kong_on_kong=example.get("after_kong", 0) > 1,
     )
     score = oracle_hand.score(hand, ruleset.load(ident, example.get("options")).values)
     assert {"multiple": score.multiple, "fans": list(score.fans)} == example["expect"]
