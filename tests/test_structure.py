@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ingest.rejects import REJECT_CODES
+from replay.problems import CODES
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("ingest", "replay", "analytics", "dashboard")  # each may import those before it
 FENCED = {"numba": "replay", "duckdb": "analytics", "streamlit": "dashboard"}
@@ -101,6 +104,12 @@ def test_the_readme_and_continuous_integration_agree() -> None:
     look, test = commands()
     assert look.endswith("kwx demo")
     assert test in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+
+
+def test_every_code_is_explained() -> None:
+    text = (ROOT / "docs" / "log-format.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| `([a-z0-9_]+)` \| ", text.partition("## 3.")[2].partition("## 4.")[0], re.M)
+    assert sorted(told) == sorted([*REJECT_CODES, *CODES])
 
 
 @pytest.mark.parametrize("name", ["constraints.txt", "constraints-test.txt"])
