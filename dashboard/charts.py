@@ -23,7 +23,8 @@ def _height(frame: pl.DataFrame) -> int:
 
 def _ticks(count: int) -> alt.Axis:
     """An axis of whole numbers."""
-    return alt.Axis(format="~s", tickCount=count, tickMinStep=1)
+    # each tick by itself: Vega's own format would give all of them the largest one's prefix, down to "0k"
+    return alt.Axis(labelExpr="format(datum.value, '~s')", tickCount=count, tickMinStep=1)
 
 
 def _labels(chart: alt.Chart, field: str) -> alt.Chart:

@@ -64,6 +64,20 @@ def steps(seat: dict, ledger: list[dict], codes: set[str]) -> pl.DataFrame:
     return frame.with_row_index("order")
 
 
+def differing(problem: dict) -> str:
+    """Both values of a mismatch in the reader's language, or its message where they are none."""
+    values = [problem["logged"], problem["expected"]]
+    if None in values:
+        return problem["message"] or ""
+    if problem["code"] == "fans":
+        joint = "、" if screen.lang() == "zh" else ", "
+        values = [joint.join(screen.fan(fan) for fan in text.split(", ")) for text in values]
+    elif problem["code"] == "end":
+        values = [word("end", text) for text in values]
+    names = t("payouts.recorded"), t("payouts.recomputed")
+    return " · ".join(f"{name} {value}" for name, value in zip(names, values, strict=True))
+
+
 def hero(id: str) -> None:
     """One mispaid round: a waterfall per seat, what was found, and the rule's text."""
     tables = screen.find_round(id)
@@ -93,7 +107,7 @@ def hero(id: str) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         for problem in found:
-            screen.line(f"≠ {word('code', problem['code'])}: {problem['message'] or ''}")
+            screen.line(f"≠ {word('code', problem['code'])} · {differing(problem)}")
         event = next((problem["event"] for problem in found if problem["event"] is not None), None)
         last = (row["event_no"] or range(row["events_count"] or 0))[-1:] if row["events_count"] else []
         screen.link("rounds", t("payouts.open"), round=id, event=event if event is not None else next(iter(last), None))

@@ -300,7 +300,7 @@ class Viewer {
       ...data.problems.map((problem) => {
         const card = el("button", `problem ${problem.kind} ${problem.at === this.at ? "here" : ""}`);
         card.type = "button";
-        card.append(el("b", "", problem.title), el("span", "quiet", problem.at === null ? text.whole : ` #${problem.no}`));
+        card.append(el("b", "", problem.title), el("span", "quiet", problem.at === null ? ` ${text.whole}` : ` #${problem.no}`));
         card.append(el("p", "", el("bdi", "", problem.message)));
         if (problem.logged || problem.expected)
           card.append(
