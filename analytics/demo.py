@@ -23,6 +23,7 @@ from replay import jit, one_round, ruleset, simulate
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
+DB = "kwx.duckdb"
 SEED = 20_260_501
 
 
@@ -78,15 +79,30 @@ def _compiling() -> Iterator[None]:
 
 
 def make(folder: Path, rounds: int, progress: Callable[[int], None] = lambda rounds: None) -> Demo:
-    """Makes everything in `folder`, replacing an earlier demo there.
+    """Makes everything in `folder`, replacing an earlier demo there; leaves nothing of it when it is interrupted.
 
     rounds: how many to simulate, spread over the rulesets; progress: told the rounds of each step.
     """
-    logs, db = folder / "logs", folder / "kwx.duckdb"
-    for old in (logs, folder / "recorded"):
-        shutil.rmtree(old, ignore_errors=True)
-    for old in folder.glob(f"{db.name}*"):
+    _clear(folder)
+    try:
+        return _make(folder, rounds, progress)
+    except BaseException:
+        _clear(folder)
+        raise
+
+
+def _clear(folder: Path) -> None:
+    """Removes a demo, and the folder if it holds nothing else."""
+    for old in ("logs", "recorded"):
+        shutil.rmtree(folder / old, ignore_errors=True)
+    for old in folder.glob(f"{DB}*"):
         old.unlink()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _make(folder: Path, rounds: int, progress: Callable[[int], None]) -> Demo:
+    logs, db = folder / "logs", folder / DB
     logs.mkdir(parents=True)
     shutil.copytree(RECORDED, folder / "recorded")
 

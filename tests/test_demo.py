@@ -55,3 +55,14 @@ def test_a_small_demo_is_a_demo(cli, tmp_path) -> None:
     ran = cli("demo", "--no-serve", "--rounds", 10, "--folder", tmp_path / "small")
     assert (ran.code, ran.err) == (0, "")
     assert "found in the recordings of public servers:" in ran.out and "266 records" in ran.out
+
+
+def test_an_interrupted_demo_leaves_nothing(tmp_path) -> None:
+    def interrupt(rounds: int) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "own.txt").write_text("kept", encoding="utf-8")
+    for folder in (tmp_path, tmp_path / "new"):
+        with pytest.raises(KeyboardInterrupt):
+            demo.make(folder, 20, interrupt)
+    assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
