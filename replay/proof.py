@@ -139,8 +139,9 @@ def follow(orders: list[str], how: list[str], prepared: np.recarray) -> tuple[np
     kinds, fine = decode_wall(orders, prepared.suits.astype(np.uint8), tiles.ALL_TILES)
     certain = np.zeros(len(orders), bool)
     groups: dict[tuple[str, int], list[int]] = {}
+    dealers = prepared.dealer.tolist()
     for row in np.nonzero(fine)[0].tolist():
-        groups.setdefault((how[row], int(prepared.dealer[row])), []).append(row)
+        groups.setdefault((how[row], dealers[row]), []).append(row)
     for (dealing, dealer), row in groups.items():
         order = kinds[row]
         seats = np.array(seats_of_deal(dealing, dealer))
