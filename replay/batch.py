@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ingest.events import SETTLEMENT_TYPE
 from ingest.tiles import PAD, SUITS
 from replay import inputs, loop, outputs, proof, ruleset, settlement, state
 from replay.diagnose import explanations
@@ -25,6 +24,7 @@ class Played(NamedTuple):
     problems: np.recarray  # state.PROBLEM[m], ordered by row
     fan_values: np.ndarray  # int64[rulesets, fans]
     piao_left: dict[int, np.ndarray] = {}  # row -> the choices of piao that remain, where the log leaves it open
+    positions: np.recarray | None = None  # settlement.POSITION[], which `rounds.settled` counts from 1
 
 
 class Rules:
@@ -62,35 +62,45 @@ class Replayer:
         self.rules = Rules()
         self.explain = explain
         self._state = record(state.STATE)
-        self._positions = settlement.positions(pa.nulls(0, SETTLEMENT_TYPE))  # of the batch in hand
 
     def feed(self, rounds: pa.RecordBatch) -> dict[str, pa.Table]:
         """Replay a batch of ingest.events.ROUNDS; returns the tables of problems.TABLES by name, rows in order."""
         numbers = self.rules.numbers(rounds["rules"], rounds["options"])
-        self._positions = settlement.positions(rounds["settlement"])
         played, origins = inputs.solve(self, rounds, columns(rounds, numbers), flat_events(rounds))
         notes = proof.check(rounds, *played[:4])
         why = explanations(self, played) if self.explain else {}
         return outputs.tables(rounds, played, self.rules.loaded, origins, notes, why)
 
-    def play(self, rounds: np.recarray, events: np.ndarray, records: np.recarray | None = None) -> Played:
-        """Run the kernel over prepared rounds, with the rulesets loaded here or `records` in their place."""
+    def play(
+        self,
+        rounds: np.recarray,
+        events: np.ndarray,
+        records: np.recarray | None = None,
+        positions: np.recarray | None = None,
+    ) -> Played:
+        """Run the kernel over prepared rounds, with the rulesets loaded here or `records` in their place.
+
+        positions: settlement.POSITION[] of the rounds that are `settled`; ValueError when one has none.
+        """
         rules = self.rules.records if records is None else records
         settled = rounds.settled > 0
+        if settled.any() and (positions is None or rounds.settled.max() > len(positions)):
+            raise ValueError("rounds without draws, and no final positions to settle them from")
         if not settled.any():
             results, problems = self._run(loop.run, (rounds, events), rules)
         elif settled.all():
-            results, problems = self._run(settlement.run, (rounds, self._positions, events), rules)
+            results, problems = self._run(settlement.run, (rounds, positions, events), rules)
         else:
             results = np.zeros(len(rounds), state.RESULT).view(np.recarray)
             parts = []
-            for which, kernel, more in ((~settled, loop.run, ()), (settled, settlement.run, (self._positions,))):
+            for which, kernel, more in ((~settled, loop.run, ()), (settled, settlement.run, (positions,))):
                 results[which], found = self._run(kernel, (rounds[which], *more, events), rules)
                 found.row = np.nonzero(which)[0][found.row]
                 parts.append(found)
             problems = np.concatenate(parts)
             problems = problems[np.argsort(problems["row"], kind="stable")]
-        return Played(rounds, events, results, problems.view(np.recarray), np.array(rules.fan))
+        fan_values = np.array(rules.fan)
+        return Played(rounds, events, results, problems.view(np.recarray), fan_values, positions=positions)
 
     def _run(
         self, kernel: Callable[..., tuple[int, int]], inputs: tuple[Any, ...], rules: np.recarray

@@ -42,7 +42,7 @@ def explanations(replayer: "Replayer", played: "Played") -> dict[int, list[str]]
         for key, value, changed in ruleset.variants(replayer.rules.loaded[number]):
             one = np.zeros(1, ruleset.DTYPE)
             one[0] = changed
-            trial = replayer.play(again, played.events, one.view(np.recarray))
+            trial = replayer.play(again, played.events, one.view(np.recarray), played.positions)
             for row in np.unique(rows[trial.results.problems == 0]).tolist():
                 found.setdefault(row, []).append(f"{key}={ruleset.text(value)}")
     return {row: sorted(changes) for row, changes in found.items()}

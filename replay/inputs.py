@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.events import ENDS, pack_reveal
+from replay import settlement
 from replay.state import HAS_POINTS
 
 if TYPE_CHECKING:
@@ -52,20 +53,21 @@ def solve(
     piao_max = np.where(null["piao"], rules.side_piao_max[prepared.rules], 0)
     open_raise = null["raise"] & (rules.side_raise[prepared.rules] > 0)
     prepared.hidden_open = null["hidden_from"]
+    positions = settlement.positions(rounds["settlement"])
     if not any(one.any() for one in null.values()):  # the log says it all
         known = {name: rounds[name] for name in ("raise", "piao_from", "raise_from", "hidden_from")}
-        return replayer.play(prepared, events), known
+        return replayer.play(prepared, events, positions=positions), known
     words = {name: rounds[name].to_pylist() for name in ("piao_from", "raise_from", "hidden_from")}
     raise_known = np.ones(len(prepared), bool)
     solver = None
     if piao_max.any() or open_raise.any():
-        solver = _Solver(replayer, prepared, events, rounds["round"].to_numpy(), games(rounds), words)
+        solver = _Solver(replayer, prepared, events, positions, rounds["round"].to_numpy(), games(rounds), words)
         runs = solver.carry_raise(open_raise)
         solver.find_piao(piao_max, np.concatenate([np.zeros(0, np.int64), *runs]))
         if runs:
             raise_known = solver.find_raise(runs)
             solver.find_piao(piao_max, np.nonzero(~raise_known)[0])
-    played = find_hidden(replayer, replayer.play(prepared, events), words["hidden_from"])
+    played = find_hidden(replayer, replayer.play(prepared, events, positions=positions), words["hidden_from"])
     played = played._replace(piao_left=solver.left if solver else {})
     for row in np.nonzero(null["hidden_from"] & tells_hidden(played.results))[0].tolist():
         words["hidden_from"][row] = INFERRED
@@ -122,12 +124,13 @@ def find_hidden(replayer: "Replayer", played: "Played", words: list[str | None])
         for place in range(int(result.reveals)):
             seat, event = int(result.reveal_seat[place]), int(result.reveal_event[place])
             tried[:, event] = [pack_reveal(seat, sets[place]) for sets in choices]
-        right = np.nonzero(replayer.play(trials, tried.reshape(-1)).results.problems == 0)[0]
+        trial = replayer.play(trials, tried.reshape(-1), positions=played.positions)
+        right = np.nonzero(trial.results.problems == 0)[0]
         if len(right):
             events = events.copy() if events is played.events else events
             events[one.start : one.stop] = tried[right[0]]
             words[row] = INFERRED if len(right) == 1 else AMBIGUOUS
-    return played if events is played.events else replayer.play(prepared, events)
+    return played if events is played.events else replayer.play(prepared, events, positions=played.positions)
 
 
 class _Chain:
@@ -148,17 +151,18 @@ class _Solver:
         replayer: "Replayer",
         prepared: np.recarray,
         events: np.ndarray,
+        positions: np.recarray,
         numbers: np.ndarray,
         rows_of_games: list[np.ndarray],
         words: dict[str, list[str | None]],
     ) -> None:
-        self.replayer, self.prepared, self.events = replayer, prepared, events
+        self.replayer, self.prepared, self.events, self.positions = replayer, prepared, events, positions
         self.numbers, self.games, self.words = numbers, rows_of_games, words
         self.left: dict[int, np.ndarray] = {}  # row -> the choices of piao that remain in its game
 
     def results(self, rows: np.ndarray) -> np.recarray:
         """state.RESULT of some rows with the inputs as they stand."""
-        return self.replayer.play(self.prepared[rows], self.events).results
+        return self.replayer.play(self.prepared[rows], self.events, positions=self.positions).results
 
     def carry_raise(self, unknown: np.ndarray) -> list[np.ndarray]:
         """Carry the raise through each game; returns the runs of rows whose raise hangs on a missing round.

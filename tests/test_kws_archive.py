@@ -410,6 +410,12 @@ def test_a_kong_of_the_discard_after_a_kong_starts_a_chain_of_its_own(tmp_path: 
     assert chains == [1, 1, 1, 2]
 
 
+def test_fit_finds_the_ruleset(cli: Callable) -> None:
+    found = cli("fit", FOLDER / f"{NAMES[0]}.archives.jsonl.gz", "--json").out.splitlines()
+    first = json.loads(found[0])
+    assert (first["ruleset"], first["explained"], first["rounds"]) == (RULES, 16, 16)
+
+
 def test_shown_and_converted(cli: Callable, tmp_path: Path) -> None:
     path = FOLDER / "ky_04_rotate4_cap32.archives.jsonl.gz"
     tables = replayed(path)[0]
