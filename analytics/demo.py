@@ -24,7 +24,12 @@ from replay import jit, one_round, ruleset, simulate
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
 DB = "kwx.duckdb"
+MARK = ".kwx-demo"  # a folder that holds it is ours to replace
 SEED = 20_260_501
+
+
+class DemoError(Exception):
+    """A folder that the demo will not replace; the message says so."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +86,11 @@ def _compiling() -> Iterator[None]:
 def make(folder: Path, rounds: int, progress: Callable[[int], None] = lambda rounds: None) -> Demo:
     """Makes everything in `folder`, replacing an earlier demo there; leaves nothing of it when it is interrupted.
 
-    rounds: how many to simulate, spread over the rulesets; progress: told the rounds of each step.
+    rounds: how many to simulate, spread over the rulesets; progress: told the rounds of each step.  DemoError when
+    the folder holds anything but a demo.
     """
+    if folder.exists() and not (folder / MARK).is_file() and (not folder.is_dir() or any(folder.iterdir())):
+        raise DemoError(f"{folder}: exists and is no folder of a demo; name another one with --folder")
     _clear(folder)
     try:
         return _make(folder, rounds, progress)
@@ -95,15 +103,17 @@ def _clear(folder: Path) -> None:
     """Removes a demo, and the folder if it holds nothing else."""
     for old in ("logs", "recorded"):
         shutil.rmtree(folder / old, ignore_errors=True)
-    for old in folder.glob(f"{DB}*"):
-        old.unlink()
+    for old in (*folder.glob(f"{DB}*"), folder / MARK):
+        old.unlink(missing_ok=True)
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
 
 
 def _make(folder: Path, rounds: int, progress: Callable[[int], None]) -> Demo:
     logs, db = folder / "logs", folder / DB
-    logs.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARK).touch()
+    logs.mkdir()
     shutil.copytree(RECORDED, folder / "recorded")
 
     planted: list[planting.Planted] = []

@@ -61,8 +61,14 @@ def test_an_interrupted_demo_leaves_nothing(tmp_path) -> None:
     def interrupt(rounds: int) -> None:
         raise KeyboardInterrupt
 
-    (tmp_path / "own.txt").write_text("kept", encoding="utf-8")
-    for folder in (tmp_path, tmp_path / "new"):
-        with pytest.raises(KeyboardInterrupt):
-            demo.make(folder, 20, interrupt)
-    assert [path.name for path in tmp_path.iterdir()] == ["own.txt"]
+    with pytest.raises(KeyboardInterrupt):
+        demo.make(tmp_path / "new", 20, interrupt)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_somebody_else_is_left_alone(cli, tmp_path) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "own.jsonl").write_text("kept", encoding="utf-8")
+    ran = cli("demo", "--no-serve", "--rounds", 10, "--folder", tmp_path)
+    assert ran.code == 2 and "is no folder of a demo" in ran.err
+    assert (tmp_path / "logs" / "own.jsonl").read_text(encoding="utf-8") == "kept"
