@@ -96,6 +96,8 @@ def self_drawn_or_not(rng, tokens, record):
 @on_events
 def retile(rng, tokens, record):
     at = some(rng, tokens, "drxypkcaw")
+    if at is None:
+        return False
     token = tokens[at]
     tokens[at] = token[:2] + other_tile(rng, token[2:4]) + token[4:]
 
@@ -130,6 +132,8 @@ def fifth_tile(rng, tokens, record):
 def reactor(rng, tokens, record):
     """Another seat acts."""
     at = some(rng, tokens, "drxypkcalwn")
+    if at is None:
+        return False
     token = tokens[at]
     tokens[at] = rng.choice([seat for seat in "012" if seat != token[0]]) + token[1:]
 
@@ -137,6 +141,8 @@ def reactor(rng, tokens, record):
 @on_events
 def reverb(rng, tokens, record):
     at = some(rng, tokens, "drxypkcaw")
+    if at is None:
+        return False
     token = tokens[at]
     if token[1] in "pk":
         verb = rng.choice([verb for verb in "pkw" if verb != token[1]])
