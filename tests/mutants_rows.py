@@ -405,7 +405,7 @@ def falsify(rng, name, rows, place):
         try:
             if ROW[one](rng, row) is False:
                 return False
-        except (ValueError, IndexError):  # a cut column, or nothing left to change
+        except (IndexError, KeyError, TypeError, ValueError):  # a cut column, or nothing left to change
             return False
     return [*rows[:place], text(row), *rows[place + 1 :]]
 
