@@ -364,6 +364,14 @@ def test_a_broken_record_of_an_archive_is_a_reject_and_the_others_are_read(code:
     assert reader.sources().to_pylist()[0]["records"] == 16
 
 
+def test_a_log_of_ours_with_such_keys_stays_one(tmp_path: Path) -> None:
+    log = HEAD | {"events": "z", "_source": {"history": [], "winTile": "p1"}}
+    log["deal"] = [HEAD["deal"][0], "111s2299s55z66z77z", HEAD["deal"][2]]
+    (tmp_path / "one.jsonl").write_text(text([log]), encoding="utf-8")
+    _, rejects, reader = replayed(tmp_path / "one.jsonl")
+    assert (rejects, reader.sources().to_pylist()[0]["format"]) == ([], "kwx")
+
+
 def test_cut_lines(tmp_path: Path) -> None:
     record = text(lines(f"{NAMES[0]}.records.jsonl.gz")[:1])
     room = text(lines("ky_01_three_cap32.archives.jsonl.gz"))

@@ -26,6 +26,7 @@ ONE_RECORD = True  # equal content is the same record, whatever game it stands i
 LINE_LIMIT = 1 << 23  # bytes; a room of 32 rounds has about 80,000
 
 _KEY = re.compile(rb'"(dealHand|winTile|history)"\s*:')
+_OTHERS = re.compile(rb'"(kwx|room_uuid)"\s*:')  # keys of other formats, whose private parts may hold ours
 _SUFFIX = re.compile(r"(\.(jsonl|ndjson|json|gz|zst|zip))+$", re.IGNORECASE)
 
 
@@ -53,7 +54,9 @@ class Read(NamedTuple):
 
 def sniff(head: bytes) -> bool:
     """A text of JSON objects whose first lines name a key of the records or of an archive."""
-    return head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"{" and b"\0" not in head and _KEY.search(head) is not None
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] != b"{" or b"\0" in head:
+        return False
+    return _KEY.search(head) is not None and not _OTHERS.search(head)
 
 
 def read(stream: Stream, context: Context) -> Iterator[Parsed]:
