@@ -103,6 +103,7 @@ class _Table:
         self.last: tuple[int, int] | None = None  # who put which tile into the claim window
         self.shown = [0] * KINDS  # copies in rivers and melds
         self.state = record(STATE)
+        self.found: list[tuple[tuple, int]] = [((), 0)] * 3  # per seat a hand with its melds, and what completes it
 
     def play(self, events: Sequence[int], numbers: Sequence[int] | None) -> list[dict[str, Any]]:
         out = [self.frame(None, None)]
@@ -229,15 +230,7 @@ class _Table:
             return []
         if any(hand.count(kind) > COPIES for kind in set(hand)):
             return []
-        st = self.state
-        for name in ("hand", "tiles", "key", "odd", "pung", "exposed", "added", "concealed"):
-            st[name][seat] = 0
-        st.hidden[seat] = self.hidden[seat]
-        for kind in hand:
-            add_tile(st, tables(), seat, kind, 1)
-        for meld in self.melds[seat]:
-            st[meld["kind"]][seat] |= 1 << meld["tile"]
-        bits = int(waits_of(st, tables(), seat))
+        bits = self.completing(seat)
         open_hands = [self.hands[other] for other in range(3) if other != seat and self.revealed[other]]
         out = []
         for kind in range(KINDS):
@@ -245,3 +238,21 @@ class _Table:
                 seen = hand.count(kind) + self.shown[kind] + sum(other.count(kind) for other in open_hands)
                 out.append((kind, max(COPIES - seen, 0)))
         return out
+
+    def completing(self, seat: int) -> int:
+        """The kinds that complete a hand, as a bit set; found anew only when the hand has changed."""
+        hand, melds = self.hands[seat], self.melds[seat]
+        held = (*hand, -1, *(part for meld in melds for part in (meld["kind"], meld["tile"])), self.hidden[seat])
+        if self.found[seat][0] == held:
+            return self.found[seat][1]
+        st = self.state
+        for name in ("hand", "tiles", "key", "odd", "pung", "exposed", "added", "concealed"):
+            st[name][seat] = 0
+        st.hidden[seat] = self.hidden[seat]
+        for kind in hand:
+            add_tile(st, tables(), seat, kind, 1)
+        for meld in melds:
+            st[meld["kind"]][seat] |= 1 << meld["tile"]
+        bits = int(waits_of(st, tables(), seat))
+        self.found[seat] = held, bits
+        return bits
