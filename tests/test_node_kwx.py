@@ -89,6 +89,19 @@ def test_a_dump_holds_the_same_rounds(tmp_path: Path, wanted: list[dict[str, Any
     assert [entry["record"] for entry in rounds] == list(range(len(rows)))
 
 
+@pytest.mark.parametrize("quote", ["`", '"', ""])
+@pytest.mark.parametrize("table", ["`t_games`", '"t_games"', "t_games", "`db`.`t_games`"])
+@pytest.mark.parametrize("comma", [",", ", "])
+def test_a_file_may_start_with_an_insert_that_names_its_columns(
+    tmp_path: Path, wanted: list[dict[str, Any]], quote: str, table: str, comma: str
+) -> None:
+    named = comma.join(f"{quote}{name}{quote}" for name in COLUMNS)
+    path = tmp_path / "dump.sql"
+    path.write_text(as_sql(rows_of(), head=f"INSERT INTO {table} ({named})"), encoding="utf-8")
+    rounds, rejects = read(path)
+    assert rejects == [] and bare(rounds) == wanted
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_csv_holds_the_same_rounds(tmp_path: Path, wanted: list[dict[str, Any]], delimiter: str) -> None:
     buffer = io.StringIO()

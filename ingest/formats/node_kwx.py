@@ -53,7 +53,8 @@ def _header(head: bytes) -> str | None:
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0].decode("utf-8", "replace").strip()
     for delimiter in DELIMITERS:
         names = [name.strip().strip('"`') for name in first.split(delimiter)]
-        if len({*MAPPING["required"]} & {*names}) >= 2:
+        # The list of columns in an INSERT names them too, but "INSERT INTO t_games (" is no name.
+        if len({*MAPPING["required"]} & {*names}) >= 2 and all(map(str.isidentifier, names)):
             return delimiter
     return None
 

@@ -164,7 +164,9 @@ def rows(chunks: Iterable[bytes], tables: Iterable[str], columns: tuple[str, ...
             _skip_statement(tokens, token)
             continue
         name = b""
-        while (token := tokens.next()).kind in ("word", "name") and token.text.upper() not in (b"VALUES", b"VALUE"):
+        while (token := tokens.next()).kind in ("word", "name") or token.text[:1] == b'"':  # "t_games" in ANSI mode
+            if token.text.upper() in (b"VALUES", b"VALUE"):
+                break
             name = token.text if token.text.startswith(b".") is False else name + token.text
             last = token
         if not name or _name(last) not in wanted:
