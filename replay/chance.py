@@ -35,7 +35,7 @@ def start(stream, seed, place, part, purpose):
     stream.state = mix(state ^ np.uint64(purpose))
 
 
-@inner
+@jit
 def bits(stream):
     """The next 64 random bits (uint64)."""
     stream.state = stream.state + GAMMA

@@ -27,7 +27,9 @@ V_PUNG, V_KONG, V_CONCEALED, V_ADDED = events.PUNG, events.KONG, events.CONCEALE
 NONE = events.NO_SEAT
 LAST_DRAWN = mode("wall.last_discard", "drawn")
 FAR_BELOW = -(1 << 40)
-PURIST = 16.0  # a taste for one suit that does not pung outside of it
+STEP = 16 * 256  # of a score: a step towards ready; 16 is a useful tile
+HALF = 7  # tiles of one suit up to which nobody thinks of a flush
+PURE = 24.0  # a taste for it that no longer pungs outside the suit
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,11 @@ class Policy:
     noise: float = 0.04  # a discard at random
     short: float = 0.01  # leave a kong without its replacement where that makes a dead hand
     void_kong: float = 0.3  # a kong on the empty wall where it is void
-    flush: float = 0.3  # what a tile outside the longest suit is worth to throw: 1 a useful tile, 256 a step to ready
+    # What it is worth to throw a tile outside the longest suit (for each tile of that suit beyond seven), to throw a
+    # single tile, to keep a 4, 5 or 6: in useful tiles, 256 of which are a step to ready.
+    flush: float = 2.0
+    pairs: float = 0.2
+    five: float = 0.5
     pace: float = 1.0  # factor on thinking times
 
 
@@ -120,15 +126,20 @@ def live_among(sim, kinds):
 
 
 @inner
-def main_suit(st, seat):
-    """The suit (0, 1) of which a seat has most, hand and melds; -1 when melds of anything else stand in the way."""
+def chased_suit(st, seat):
+    """(suit 0 or 1, tiles of it beyond half a hand), hand and melds; suit -1 when there is no flush to chase."""
     melds = st.pung[seat] | st.exposed[seat] | st.added[seat] | st.concealed[seat]
-    count = 0
+    first = 0
+    second = 0
     for kind in range(18):
         held = st.hand[seat, kind] + (3 if melds >> kind & 1 else 0)
-        count += held if kind < 9 else -held
-    suit = 0 if count >= 0 else 1
-    return suit if melds & ~(0x1FF << 9 * suit) == 0 else -1
+        first += held if kind < 9 else 0
+        second += held if kind >= 9 else 0
+    suit = 0 if first >= second else 1
+    beyond = max(first, second) - HALF
+    if beyond <= 0 or melds & ~(0x1FF << 9 * suit):
+        return -1, 0
+    return suit, beyond
 
 
 @inner
@@ -141,7 +152,7 @@ def choose_discard(sim, tb, sh, seat, forbidden, ready_only):
     see_live(sim, seat)
     roll = bits(sim.mind)
     noisy = happens(sim.mind, sim.noise[seat])
-    suit = main_suit(st, seat)
+    suit, beyond = chased_suit(st, seat)
     nearest = 99
     for kind in range(21):
         sim.score[kind] = FAR_BELOW
@@ -150,18 +161,23 @@ def choose_discard(sim, tb, sh, seat, forbidden, ready_only):
             continue
         add_tile(st, tb, seat, kind, -1)
         if not ready_only or waits_of(st, tb, seat):
-            away = 0 if noisy else shanten(st, sh, seat)
-            nearest = min(nearest, away)
-            sim.score[kind] = np.int64(roll >> np.uint64(3 * kind) & np.uint64(7)) - 4096 * away
-            if suit >= 0 and kind // 9 != suit:
-                sim.score[kind] += np.int64(16 * sim.flush[seat])
+            sim.score[kind] = np.int64(roll >> np.uint64(3 * kind) & np.uint64(7))
+            if not noisy:
+                away = shanten(st, sh, seat)
+                nearest = min(nearest, away)
+                taste = sim.flush[seat] * beyond if suit >= 0 and kind // 9 != suit else 0.0
+                if st.hand[seat, kind] == 0:
+                    taste += sim.pairs[seat]
+                if kind < 18 and 3 <= kind % 9 <= 5:
+                    taste -= sim.five[seat]
+                sim.score[kind] += np.int64(16 * taste) - STEP * away
         add_tile(st, tb, seat, kind, 1)
     best = -1
     for kind in range(21):
         score = sim.score[kind]
         if score == FAR_BELOW:
             continue
-        if not noisy and score >= -4096 * nearest:
+        if not noisy and score >= -STEP * nearest - STEP // 2:
             add_tile(st, tb, seat, kind, -1)
             score += 16 * useful_tiles(st, tb, sh, seat, sim.live)
             add_tile(st, tb, seat, kind, 1)
@@ -187,6 +203,8 @@ def plan_discard(sim, rules, tb, sh):
         if rules.reveal_no_feeding or happens(sim.mind, sim.defend[seat]):
             forbidden = danger
     kind = choose_discard(sim, tb, sh, seat, forbidden, st.revealing != 0)
+    if kind < 0:
+        kind = 0  # there always is one; were there none, the table would refuse this and the simulation end loudly
     same = kind == drawn and (st.hand[seat, kind] == 1 or happens(sim.mind, 0.8))
     return event_of(seat, V_DISCARD_DRAWN if same else V_DISCARD, kind, NONE)
 
@@ -268,7 +286,7 @@ def plan_own_kong(sim, rules, tb, sh):
     for kind in range(sim.kind, 21):
         held = st.hand[seat, kind]
         added = held == 1 and st.pung[seat] >> kind & 1 != 0
-        if held != 4 and not added:
+        if (held != 4 and not added) or (void and st.tiles[seat] == held):  # a dead hand may run out of tiles
             continue
         chance = sim.void_kong[seat] if void else sim.kong[seat]
         if added and dangerous(st, seat) >> kind & 1 and happens(sim.mind, sim.defend[seat]):
@@ -278,7 +296,7 @@ def plan_own_kong(sim, rules, tb, sh):
         st.melds[seat] += 0 if added else 1
         worse = shanten(st, sh, seat) > before and not added
         # A hand just laid open must still be ready with whatever the replacement is.
-        apart = st.revealing and waits_of(st, tb, seat) == 0
+        apart = st.revealing and waits_of(st, tb, seat) & ~(1 << kind) == 0
         st.melds[seat] -= 0 if added else 1
         add_tile(st, tb, seat, kind, held)
         if apart or not happens(sim.mind, chance * (sim.kong_idle[seat] if worse else 1.0)):
@@ -306,8 +324,10 @@ def plan_claim(sim, tb, sh, seat, verb):
     held = 3 if verb == V_KONG else 2
     if st.hand[seat, kind] < held or (st.revealed[seat] and (verb == V_PUNG or wall_left(st) == 0)):
         return -1
+    if st.tiles[seat] == held and (verb == V_PUNG or wall_left(st) == 0):  # a dead hand: nothing left to discard
+        return -1
     before = shanten(st, sh, seat)
-    suit = main_suit(st, seat)
+    suit, beyond = chased_suit(st, seat)
     add_tile(st, tb, seat, kind, -held)
     st.melds[seat] += 1
     after = shanten(st, sh, seat)
@@ -315,7 +335,7 @@ def plan_claim(sim, tb, sh, seat, verb):
     add_tile(st, tb, seat, kind, held)
     if verb == V_KONG:
         chance = sim.kong[seat] * (sim.kong_idle[seat] if after > before else 1.0)
-    elif after > before or (suit >= 0 and kind // 9 != suit and sim.flush[seat] >= PURIST):
+    elif after > before or (suit >= 0 and kind // 9 != suit and sim.flush[seat] * beyond >= PURE):
         chance = 0.0
     else:
         chance = sim.pung[seat] if after < before else sim.pung_idle[seat]

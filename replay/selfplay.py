@@ -130,7 +130,7 @@ def think_replacement(sim, rules, tb, sh):
     seat = st.turn
     sim.unsure = 0
     short = wall_left(st) == 0
-    if not short and rules.dead_hand == DEAD_ALLOWED and not st.revealed[seat]:
+    if not short and rules.dead_hand == DEAD_ALLOWED and not st.revealed[seat] and st.tiles[seat] > 0:
         short = happens(sim.mind, sim.short[seat])
     if short:
         return plan_discard(sim, rules, tb, sh)

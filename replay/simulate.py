@@ -24,7 +24,7 @@ from ingest.write import Output
 from replay import chance, ruleset
 from replay.hand import tables
 from replay.jit import record
-from replay.policy import MAX_EVENTS, PURIST, SIM, TASTES, Policy
+from replay.policy import MAX_EVENTS, SIM, TASTES, Policy
 from replay.problems import CODES
 from replay.selfplay import LONGEST_GAME, play_game
 from replay.shanten import distances
@@ -40,6 +40,8 @@ BATCH_ROUNDS = 2048
 NO_PREV = "0" * 64
 SEATING, TASTE, STAKE = 16, 17, 18  # purposes of streams, beside those of replay.selfplay
 
+WRAPS = np.errstate(over="ignore")  # numbers wrap here; where nothing is compiled, NumPy would warn of it
+
 Policies = Policy | Mapping[str, Policy] | None
 
 
@@ -53,6 +55,7 @@ class Room:
     policy: None for people of different tastes; one Policy for all; or some accounts' own by name.
     """
 
+    @WRAPS
     def __init__(self, seed: int, accounts: int, policy: Policies) -> None:
         if not 0 <= seed < 1 << 64:
             raise SimulationError(f"seed {seed}: expected 0 to 2^64 - 1")
@@ -70,6 +73,7 @@ class Room:
         self.tastes = {name: np.array([getattr(one, name) for one in people]) for name in TASTES}
         self._slot, self._seats = -1, np.zeros(0, np.int64)
 
+    @WRAPS
     def person(self, account: int) -> Policy:
         """The taste of one account: around the usual one, more or less careful, quick and daring."""
         chance.start(self._stream, self.seed, account, 0, TASTE)
@@ -80,9 +84,10 @@ class Room:
         return replace(
             Policy(), win=around(0.95, 1), pung=around(0.6, 0.97), pung_idle=around(0, 0.15), kong=around(0.8, 1),
             reveal=around(0.05, 0.5), between=around(0.05, 0.4), defend=around(0.5, 1), noise=around(0.01, 0.1),
-            flush=around(0, 1) ** 4 * PURIST, pace=around(0.6, 1.6),
+            flush=around(0, 1) ** 3 * 60, pairs=around(0, 1) ** 4 * 8, five=around(0, 1), pace=around(0.6, 1.6),
         )  # fmt: skip
 
+    @WRAPS
     def seats(self, game: int) -> np.ndarray:
         """The three accounts of a game by number, seat order; an account sits at one table at a time."""
         slot, table = divmod(game, self.tables)
@@ -92,6 +97,7 @@ class Room:
             chance.shuffle(self._stream, self._seats)
         return self._seats[3 * table : 3 * table + 3]
 
+    @WRAPS
     def base(self, game: int) -> int:
         """The stake of a game where the rules leave it open."""
         chance.start(self._stream, self.seed, game, 0, STAKE)
@@ -158,17 +164,17 @@ class Played:
         self.times = np.zeros(rounds * MAX_EVENTS, np.int32)
         self.games: list[tuple[int, int, np.ndarray]] = []  # (game, rounds, accounts)
 
+    @WRAPS
     def add(self, sim: np.record, rules: ruleset.Ruleset, room: Room, game: int, most: int) -> None:
         """Play a game of at most `most` rounds."""
         seats = room.seats(game)
         for name in TASTES:
             sim[name][:] = room.tastes[name][seats]
         base = int(rules.values["stake.base"]) or room.base(game)
-        with np.errstate(over="ignore"):  # where nothing is compiled, NumPy would warn that numbers wrap
-            count, wrong = play_game(
-                sim, rules.record, tables(), distances(), room.seed, game, most, base, self.rins, self.outs,
-                self.orders, self.salts, self.log, self.times, self.rounds, self.events,
-            )  # fmt: skip
+        count, wrong = play_game(
+            sim, rules.record, tables(), distances(), room.seed, game, most, base, self.rins, self.outs,
+            self.orders, self.salts, self.log, self.times, self.rounds, self.events,
+        )  # fmt: skip
         if wrong:
             code = CODES[sim.st.problem_code[0]] if sim.st.problems else "no end"
             at = sim.st.problem_event[0] if sim.st.problems else sim.count
@@ -286,12 +292,14 @@ def write(
 ) -> None:
     """Write a simulated log (.jsonl, .jsonl.gz, .jsonl.zst, .parquet), whole or not at all.
 
-    more: as for `simulate`.  `progress` is told the rounds of each batch.  Raises SimulationError, RulesetError and
+    more: as for `simulate`.  `progress` is told the rounds written so far.  Raises SimulationError, RulesetError and
     ingest.write.WriteError.
     """
     output = Output(path)  # a wrong name is told before anything is played
     batches = simulate(rules_id, rounds, seed, options, lines=True, **more)
+    done = 0
     with output:
         for batch in batches:
             output.add(batch)
-            progress(batch.num_rows)
+            done += batch.num_rows
+            progress(done)
