@@ -330,10 +330,15 @@ Files = Annotated[list[str] | None, typer.Argument(metavar="FILES", help="JSON l
 
 
 @app.command()
-def score(files: Files = None, rules: Rules = None, option: Choice = None) -> None:
+def score(
+    files: Files = None,
+    rules: Annotated[str | None, typer.Option(metavar="ID", help="The ruleset where a line names none.")] = None,
+    option: Choice = None,
+) -> None:
     """Score winning hands, JSON lines in and out.
 
-    In: id, concealed, melds, win, by, revealed, after_kong, last_tile, and rules and options, which win over the flags.
+    In: id, concealed, melds, win, by, revealed, after_kong, last_tile, and rules and options, which stand in place of
+    the flags (docs/log-format.md, section 4).
     Out: {"id", "multiple", "fans"}, both null when it is no win, or {"id", "error"}.
     """
     from replay.score import score_line
@@ -386,7 +391,7 @@ def simulate(
     rules: Annotated[str, typer.Option(metavar="ID", help="The ruleset to play.")],
     rounds: Annotated[int, typer.Option(metavar="N", min=1, help="How many rounds.")],
     seed: Annotated[int, typer.Option(metavar="S", min=0, help="The same seed gives the same bytes.")],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz, .jsonl.zst.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz/.zst, .parquet.")],
     option: Choice = None,
 ) -> None:
     """Play rounds by itself and log them.
