@@ -292,14 +292,12 @@ def write(
 ) -> None:
     """Write a simulated log (.jsonl, .jsonl.gz, .jsonl.zst, .parquet), whole or not at all.
 
-    more: as for `simulate`.  `progress` is told the rounds written so far.  Raises SimulationError, RulesetError and
+    more: as for `simulate`.  `progress` is told the rounds of each batch.  Raises SimulationError, RulesetError and
     ingest.write.WriteError.
     """
     output = Output(path)  # a wrong name is told before anything is played
     batches = simulate(rules_id, rounds, seed, options, lines=True, **more)
-    done = 0
     with output:
         for batch in batches:
             output.add(batch)
-            done += batch.num_rows
-            progress(done)
+            progress(batch.num_rows)

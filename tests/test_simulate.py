@@ -171,7 +171,7 @@ def test_files_are_the_same_twice(tmp_path, suffix):
     for name in "ab":
         simulate.write(tmp_path / f"{name}{suffix}", "qichun", {"score.cap": 8}, 30, 5, progress=told.append)
     assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / f"b{suffix}").read_bytes()
-    assert told == [30, 30]
+    assert told == [30, 30]  # the rounds of each batch
     reader = Reader([str(tmp_path / f"a{suffix}")], check_rules=ruleset.check)
     assert list(problems(reader))[-1]["clean"] == 30
 
