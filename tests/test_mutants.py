@@ -19,10 +19,10 @@ FAULTS = ("missed", "elsewhere", "false alarm")
 RECORD, GAME = operators()
 # What a log can't show without a wall, a commitment or a chain: changing it back and forth leaves a round as legal.
 FREE = {"drop_decline", "times_changed", "line_repeated", "lines_shuffled", "game_cut"}
-# A readable record of these claims something that is never right.  (A moved event can be: where one may reveal at any
-# time, before the discard or after it.)
-NEVER_LEGAL = {"swap_far", "drop_claim", "repeat_event", "fifth_tile", "cut_events", "event_after_end", "reverb",
-               "resource", "points_moved", "points_not_zero_sum", "points_scaled", "fans_changed",
+# A readable record of these claims something that is never right.  (Moved, exchanged and renamed events can be: where
+# one may reveal at any time, before the discard or after it; or `y` for `x` of a tile that was held twice.)
+NEVER_LEGAL = {"drop_claim", "repeat_event", "fifth_tile", "cut_events", "event_after_end", "resource",
+               "points_moved", "points_not_zero_sum", "points_scaled", "fans_changed",
                "multiple_changed", "winner_changed", "payer_changed", "won_tile_changed", "win_listed_twice",
                "kongs_changed", "fee_changed", "wall_retiled", "wall_drawn_exchanged", "wall_undrawn_retiled",
                "commit_changed", "salt_changed", "order_exchanged", "prev_changed"}  # fmt: skip
