@@ -43,7 +43,7 @@ sheets, judges every readable one too. `tests/test_mutants.py` runs a sample.
 | false alarm | the engine finds one and the oracle does not |
 
 The last three must be 0. Caught of what contradicts something (caught + missed + elsewhere): **{rate}**.
-Reported for other validators, with other games and other operators: PokerKit 49.5 %, libriichi 45.8 %, RiichiEnv 38.5 %.
+Reported for others, with other games and other operators: PokerKit 49.5 %, libriichi 45.8 %, RiichiEnv 38.5 %.
 
 Sources: {sources}.
 
