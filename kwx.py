@@ -299,31 +299,13 @@ def fit(logs: Logs, site: Site = None, users: Users = None, as_json: AsJson = Fa
             print(f"{one.explained:>7} of {one.rounds}  {' '.join([one.ruleset, *one.changes])}")
 
 
-def _answer(files: list[str] | None, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
-    """One JSON line out for each line in, in order; exit 1 when one of them was an error."""
-    from ingest.sources import expand, streams
-
+def _print(answers: Iterator[dict[str, Any]]) -> None:
+    """One JSON line for each answer; exit 1 when one of them is an error."""
     wrong = 0
-    for path in expand(files or ["-"]):
-        for stream in streams(path):
-            for line in (line for lines in stream.lines() for line in lines):
-                out = _one_answer(line.data, answer)
-                wrong += "error" in out
-                write(out)
+    for answer in answers:
+        wrong += "error" in answer
+        write(answer)
     raise SystemExit(1 if wrong else 0)
-
-
-def _one_answer(raw: bytes, answer: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
-    from ingest.formats.kwx_json import load
-    from ingest.rejects import Reject
-
-    try:
-        question = load(raw.decode())
-    except UnicodeDecodeError as error:
-        return {"id": None, "error": f"not UTF-8: {error}"}
-    except Reject as reject:
-        return {"id": None, "error": reject.message}
-    return answer(question)
 
 
 Files = Annotated[list[str] | None, typer.Argument(metavar="FILES", help="JSON lines; none: standard input.")]
@@ -341,10 +323,10 @@ def score(
     the flags (docs/log-format.md, section 4).
     Out: {"id", "multiple", "fans"}, both null when it is no win, or {"id", "error"}.
     """
-    from replay.score import score_line
+    from replay.score import answers, score_line
 
     chosen = options(rules, option)
-    _answer(files, lambda question: score_line(question, rules, chosen))
+    _print(answers(files or ["-"], lambda hand: score_line(hand, rules, chosen)))
 
 
 @app.command()
@@ -353,9 +335,9 @@ def waits(files: Files = None) -> None:
 
     In: id, concealed, melds. Out: {"id", "waits"} or {"id", "error"}.
     """
-    from replay.score import waits_line
+    from replay.score import answers, waits_line
 
-    _answer(files, waits_line)
+    _print(answers(files or ["-"], waits_line))
 
 
 @app.command()

@@ -6,10 +6,14 @@ A hand is a dictionary in the shape of log lines: `concealed` (MPSZ text, withou
 Minimums and the payers' reveals play no part.  Errors are HandError: they name the field and what was expected.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from ingest.events import unpack_fans
+from ingest.formats.kwx_json import load
+from ingest.rejects import Reject
+from ingest.sources import expand, streams
 from ingest.tiles import COPIES, KINDS, NAMES, TileError, parse, suits_of
 from replay import ruleset
 from replay.fans import evaluate
@@ -130,3 +134,23 @@ def waits_line(line: Mapping[str, Any]) -> dict:
         return {"id": line.get("id"), "waits": waits(line)}
     except HandError as error:
         return {"id": line.get("id"), "error": str(error)}
+
+
+def answers(paths: Iterable[str], answer: Callable[[dict[str, Any]], dict]) -> Iterator[dict]:
+    """The answer to every line of the files ("-": standard input), in order: `answer` of its JSON object.
+
+    A line that is none, and a compressed file that breaks off, is {"id": None, "error"}.  Raises SourceError.
+    """
+    for path in expand(paths):
+        for stream in streams(path):
+            for line in chain.from_iterable(stream.lines()):
+                try:
+                    hand = load(line.data.decode())
+                except UnicodeDecodeError as error:
+                    yield {"id": None, "error": f"not UTF-8: {error}"}
+                except Reject as reject:
+                    yield {"id": None, "error": reject.message}
+                else:
+                    yield answer(hand)
+            if stream.fault:
+                yield {"id": None, "error": f"{stream.name}: {stream.fault.message}"}

@@ -231,6 +231,13 @@ def test_score_answers_every_wrong_line_and_goes_on(cli) -> None:
     assert last == {"id": "g", "multiple": 2, "fans": ["ka_wu_xing"]}
 
 
+def test_score_of_a_file_that_breaks_off(cli, tmp_path) -> None:
+    packed = (DATA / "cases" / "score.jsonl.gz").read_bytes()
+    (tmp_path / "a.jsonl.gz").write_bytes(packed[: len(packed) // 2])
+    ran = cli("score", tmp_path / "a.jsonl.gz")
+    assert ran.code == 1 and "is cut" in json.loads(ran.out.splitlines()[-1])["error"]
+
+
 def test_the_flags_of_score_yield_to_the_line(cli) -> None:
     hand = {"id": 1, "concealed": "9s", "melds": ["pung 5z", "pung 6z", "pung 7z", "pung 1p"], "win": "9s"}
     owns = ({}, {"options": {"score.cap": 16}}, {"options": {}}, {"rules": "xiangyang"})
