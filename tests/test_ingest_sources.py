@@ -142,10 +142,15 @@ def test_what_cannot_be_read_is_said_in_words(tmp_path: Path) -> None:
         assert str(path) in str(error.value)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission(tmp_path: Path) -> None:
+def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Root may read everything, so the system's answer is given here."""
     path = tmp_path / "log.jsonl"
     path.touch(0)
+
+    def refused(*arguments: object) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("builtins.open", refused)
     with pytest.raises(SourceError, match="ermission"):
         list(Reader([path]))
 
