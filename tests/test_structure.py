@@ -145,3 +145,14 @@ def test_no_file_names_a_machine() -> None:
         if path.is_file() and path != Path(__file__):
             found = path_or_host.search(path.read_bytes().decode("utf-8", "replace"))
             assert not found, f"{relative(path)}: {found.group()}"
+
+
+def test_no_compiled_function_calls_itself() -> None:
+    """numba's cache loads a self-recursive function broken: the second process that runs it crashes."""
+    for path in sorted((ROOT / "replay").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and {"jit", "inner"} & {
+                ast.unparse(one) for one in node.decorator_list
+            }:
+                calls = {ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
+                assert node.name not in calls, f"{path.name}: {node.name}"
