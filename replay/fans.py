@@ -142,7 +142,7 @@ def si_gui(st, rules, seat, tile, flush):
     an = 0
     for kind in range(21):
         held = st.hand[seat, kind]
-        if held == 1 and st.pung[seat] >> kind & 1 and (ming_any or kind == tile):
+        if held and st.pung[seat] >> kind & 1 and (ming_any or kind == tile):  # two: a wait on a held four
             ming += 1
         elif held == 4 and (an_any or kind == tile):
             an += 1

@@ -252,7 +252,7 @@ def settle_draw(st, rules, tb, rin, out):
     for seat in range(3):
         if st.revealed[seat]:
             revealed += 1
-        if st.waits[seat] or st.revealed[seat]:
+        if st.waits[seat]:
             ready += 1
     for payer in range(3):
         for seat in range(3):
@@ -266,15 +266,13 @@ def settle_draw(st, rules, tb, rin, out):
             elif rules.draw_settle == TO_ALL:
                 owes = st.revealed[payer] != 0
             elif rules.draw_settle == READY_FLAT:
-                is_ready = st.waits[seat] != 0 or st.revealed[seat] != 0
-                not_ready = st.waits[payer] == 0 and not st.revealed[payer]
-                owes = st.revealed[payer] == 1 if ready == 3 else is_ready and not_ready
+                owes = st.revealed[payer] == 1 if ready == 3 else st.waits[seat] != 0 and st.waits[payer] == 0
             elif rules.draw_settle == READY:
                 if ready == 3:
                     if st.revealed[payer] and not st.revealed[seat]:
                         best = rules.draw_all_ready_factor * best_wait(st, rules, tb, seat)
                         pay(out, DRAW, payer, seat, share(rules, best, False, False) * (rin.base_ << rin.raise_))
-                elif not st.waits[payer] and not st.revealed[payer] and (st.waits[seat] or st.revealed[seat]):
+                elif st.waits[seat] and not st.waits[payer]:
                     own = st.revealed[seat] != 0 and rules.draw_best_with_reveal != 0
                     best = share(rules, best_wait(st, rules, tb, seat), own, False)
                     pay(out, DRAW, payer, seat, best * (rin.base_ << rin.raise_))
