@@ -5,7 +5,6 @@ plays whole rounds and plays out positions.  What a seat draws comes from `next_
 `lay_order`: an honest room's deck is exactly these two.
 """
 
-
 from ingest import events
 from replay import chance
 from replay.chance import below, bits, happens

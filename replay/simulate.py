@@ -81,10 +81,12 @@ class Room:
         def around(low: float, high: float) -> float:
             return low + (high - low) * chance.below(self._stream, 1001) / 1000
 
+        chaser, pairer = around(0, 1), around(0, 1)  # few accounts are far from the usual here
         return replace(
             Policy(), win=around(0.95, 1), pung=around(0.6, 0.97), pung_idle=around(0, 0.15), kong=around(0.8, 1),
             reveal=around(0.05, 0.5), between=around(0.05, 0.4), defend=around(0.5, 1), noise=around(0.01, 0.1),
-            flush=around(0, 1) ** 3 * 60, pairs=around(0, 1) ** 4 * 8, five=around(0, 1), pace=around(0.6, 1.6),
+            flush=60 * chaser * chaser * chaser, pairs=8 * pairer * pairer * pairer, five=around(0, 1),
+            pace=around(0.6, 1.6),
         )  # fmt: skip
 
     @WRAPS
