@@ -19,8 +19,7 @@ ROUNDS = DATA / "cases" / "rounds.jsonl.gz"
 KEYS = ["kind", "code", "source", "record", "line", "site", "game", "round", "event", "seat", "logged", "expected"]
 KEYS += ["message", "explained_by"]
 SUMMARY = ["kind", "records", "rounds", "repeats", "rejects", "clean", "violation", "mismatch", "unpaid"]
-COMMANDS = ("demo", "run", "check", "show", "fit", "score", "waits", "rules", "simulate", "convert")
-COMMANDS += ("dashboard",)
+COMMANDS = ("demo", "run", "dashboard", "check", "show", "fit", "simulate", "convert", "score", "waits", "rules")
 
 
 def process(*arguments: str, **more: object) -> subprocess.Popen:

@@ -14,7 +14,7 @@ from ingest.rejects import REJECT_CODES
 from replay.problems import CODES
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("ingest", "replay", "analytics", "dashboard")  # each may import those before it
+PACKAGES = ("ingest", "replay", "analytics", "dashboard", "cli")  # each may import those before it
 FENCED = {"numba": "replay", "duckdb": "analytics", "streamlit": "dashboard"}
 SOURCES = sorted([ROOT / "kwx.py", *(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))])
 EVERYTHING = sorted([*SOURCES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")])

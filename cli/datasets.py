@@ -1,0 +1,98 @@
+"""Commands that make a data set or show one: demo, run, dashboard."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cli.arguments import (
+    AsJson,
+    Choice,
+    Db,
+    Logs,
+    Port,
+    Rules,
+    Site,
+    Users,
+    app,
+    found,
+    in_words,
+    progress,
+    reader,
+    say,
+    write,
+)
+
+
+@app.command()
+def demo(
+    rounds: Annotated[int, typer.Option(metavar="N", min=10, help="Simulated rounds.")] = 3000,
+    serve: Annotated[bool, typer.Option("--serve/--no-serve", help="Open the dashboard at the end.")] = True,
+    folder: Annotated[Path, typer.Option(metavar="DIR", help="Where to put logs and data set.")] = Path("kwx-demo"),
+    port: Port = None,
+) -> None:
+    """Sample rounds with planted faults, checked and shown.
+
+    Plays rounds by itself, plants a few faults in them, adds recordings of public servers, runs the whole pipeline into
+    DIR, prints what it planted and what was found, and opens the dashboard.
+    """
+    from analytics import demo
+
+    with progress("working") as step:
+        made = demo.make(folder, rounds, step)
+    print("planted in the simulated rounds:")
+    for fault, seen in made.planted:
+        print(f"  {'found' if seen else 'NOT FOUND':<10} {fault.source}:{fault.line}: {fault.code}: {fault.what}")
+    print("found in the recordings of public servers:")
+    for code, count in made.recorded.items():
+        print(f"  {count:>5}  {code}")
+    print(f"{made.db}: {in_words(made.summary)}")
+    print(f"look closer: kwx check {folder / 'logs'}")
+    if made.example:
+        print(f"             kwx show {made.example} --db {made.db}")
+    if serve and made.complete:
+        _serve(made.db, port)
+    raise SystemExit(0 if made.complete else 1)
+
+
+@app.command()
+def run(
+    logs: Logs, db: Db, site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
+    parquet: Annotated[Path | None, typer.Option(metavar="DIR", help="Also write the data set as Parquet.")] = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """The main job: logs into a data set.
+
+    Reads logs, replays and checks every round, and loads all of it into a DuckDB file in one step. The same logs again
+    change nothing, new ones are added; a dashboard that is open moves on by itself.
+    """
+    from analytics import export, warehouse
+
+    source = reader(logs, site, users, rules, option)
+    with progress("replayed") as step:
+        summary = warehouse.load(source, db, progress=step)
+    for note in source.notes:
+        say(note)
+    if parquet is not None:
+        export.write(db, parquet)
+    if as_json:
+        write({"kind": "summary", **summary})
+    else:
+        print(f"{in_words(summary)}; {db} {'is complete' if summary['changed'] else 'holds all of it already'}")
+    raise SystemExit(found(summary))
+
+
+@app.command()
+def dashboard(db: Db, port: Port = None) -> None:
+    """Show a data set in the browser.
+
+    On this machine only; Ctrl-C ends it.
+    """
+    _serve(db, port)
+
+
+def _serve(db: Path, port: int | None) -> None:
+    """Serves the dashboard; does not return."""
+    from dashboard import serve
+
+    serve.serve(db, port)
