@@ -1,0 +1,45 @@
+"""What the checks read: the data set's tables as columns, each query once.
+
+A check asks for frames by SQL, ordered explicitly, and does its arithmetic in NumPy.  Rounds that break the rules or
+stand incomplete tell nothing about chance: `FAIR` leaves them out.
+"""
+
+from functools import cached_property, lru_cache
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+FAIR = "rounds.coverage = 'full' AND rounds.\"end\" IS NOT NULL AND rounds.own_verdict <> 'violation'"
+
+
+class Tables:
+    """One read-only connection and what has been asked of it; not for use by two threads at once."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self.columns = lru_cache(maxsize=32)(self._columns)
+
+    def arrow(self, query: str, parameters: list[Any] | None = None) -> pa.Table:
+        """The rows of a query; the query orders them."""
+        return self._connection.execute(query, parameters or []).to_arrow_table()
+
+    def _columns(self, query: str) -> dict[str, np.ndarray]:
+        """The columns of a query as NumPy arrays: numbers, or objects for text; nulls of numbers as NaN."""
+        found = self.arrow(query)
+        return {name: found[name].to_numpy() for name in found.column_names}
+
+    def one(self, query: str) -> Any:
+        """The single value of a query."""
+        return self._connection.execute(query).fetchone()[0]
+
+    @cached_property
+    def rounds(self) -> int:
+        """How many rounds the data set holds."""
+        return self.one("SELECT count(*) FROM rounds")
+
+    def has(self, table: str) -> bool:
+        """Whether a table exists and holds rows."""
+        known = self.arrow("SELECT table_name FROM duckdb_tables() ORDER BY 1")["table_name"].to_pylist()
+        return table in known and self.one(f"SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1)") > 0
