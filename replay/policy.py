@@ -148,8 +148,14 @@ def choose_discard(sim, tb, sh, seat, forbidden, ready_only):
 
     forbidden: a bit set of kinds; ready_only: the rest must be ready (the hand has just been laid open).
     """
-    st = sim.st
     see_live(sim, seat)
+    return weigh_discards(sim, tb, sh, seat, forbidden, ready_only)
+
+
+@inner
+def weigh_discards(sim, tb, sh, seat, forbidden, ready_only):
+    """The same with the copies of each kind that are left, sim.live, as somebody else has counted them."""
+    st = sim.st
     roll = bits(sim.mind)
     noisy = happens(sim.mind, sim.noise[seat])
     suit, beyond = chased_suit(st, seat)

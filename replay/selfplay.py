@@ -145,52 +145,81 @@ def next_tile(st, rules, replacement):
 
 
 @inner
-def play_on(sim, rules, tb, sh, rin):
-    """Play from the present state to the end of the round and settle it; whether it ended without a problem.
-
-    A wish that may be against the rules is tried on a copy of the table first and dropped if that finds a problem.
-    """
+def going_on(sim):
+    """Whether the round still has events to come; of a won one, whether others' wins and refusals may follow."""
     st = sim.st
+    return st.phase != ENDED and (st.phase != WON or sim.stage < 5) and not st.stopped and sim.count < MAX_EVENTS
+
+
+@inner
+def next_wish(sim, rules, tb, sh):
+    """What whoever is to move thinks of next, as a packed event; -1: think on."""
+    st = sim.st
+    if 0 <= sim.abort_at <= sim.count and st.phase != WON:
+        sim.unsure = 0
+        return event_of(NONE, V_ABORTED, NO_TILE, NONE)
+    if st.phase == TURN:
+        return think_turn(sim, rules, tb, sh)
+    if st.phase == KONGED:
+        return think_replacement(sim, rules, tb, sh)
+    return think_window(sim, rules, tb, sh)
+
+
+@inner
+def refused(sim, rules, tb, rin, event):
+    """Whether the table finds a problem in this event: tried on a copy."""
+    sim.trial = sim.st
+    sim.trial_out = sim.out
+    apply(sim.trial, rules, tb, rin, sim.trial_out, event, sim.count)
+    return sim.trial.problems != 0 or sim.trial.stopped != 0
+
+
+@inner
+def carry_out(sim, rules, tb, rin, event):
+    """Apply a wish and log it; one that may be against the rules is tried first and dropped if it is."""
+    if event < 0 or (sim.unsure and refused(sim, rules, tb, rin, event)):
+        return
+    apply(sim.st, rules, tb, rin, sim.out, event, sim.count)
+    verb = event >> 2 & 15
+    sim.events[sim.count] = event
+    sim.times[sim.count] = thinking(sim, event & 3, verb)
+    sim.count += 1
+    if verb != V_WIN and verb != V_REVEAL and verb != V_DECLINE:
+        sim.stage = 0
+        sim.kind = 0
+
+
+@inner
+def settled(sim, rules, tb, rin):
+    """Settle the round; whether it ended without a problem."""
+    if sim.st.stopped or sim.out.end < 0:
+        return False
+    finish(sim.st, rules, tb, rin, sim.out)
+    return sim.st.problems == 0
+
+
+@inner
+def play_on(sim, rules, tb, sh, rin):
+    """Play from the present state to the end of the round and settle it; whether it ended without a problem."""
     sim.stage = 0
     sim.kind = 0
-    while st.phase != ENDED and (st.phase != WON or sim.stage < 5) and not st.stopped and sim.count < MAX_EVENTS:
-        if 0 <= sim.abort_at <= sim.count and st.phase != WON:
-            sim.unsure = 0
-            event = event_of(NONE, V_ABORTED, NO_TILE, NONE)
-        elif st.phase == TURN:
-            event = think_turn(sim, rules, tb, sh)
-        elif st.phase == KONGED:
-            event = think_replacement(sim, rules, tb, sh)
-        else:
-            event = think_window(sim, rules, tb, sh)
-        if event < 0:
-            continue
-        if sim.unsure:
-            sim.trial = st
-            sim.trial_out = sim.out
-            apply(sim.trial, rules, tb, rin, sim.trial_out, event, sim.count)
-            if sim.trial.problems or sim.trial.stopped:
-                continue
-        apply(st, rules, tb, rin, sim.out, event, sim.count)
-        verb = event >> 2 & 15
-        sim.events[sim.count] = event
-        sim.times[sim.count] = thinking(sim, event & 3, verb)
-        sim.count += 1
-        if verb != V_WIN and verb != V_REVEAL and verb != V_DECLINE:
-            sim.stage = 0
-            sim.kind = 0
-    if st.stopped or sim.out.end < 0:
-        return False
-    finish(st, rules, tb, rin, sim.out)
-    return st.problems == 0
+    while going_on(sim):
+        carry_out(sim, rules, tb, rin, next_wish(sim, rules, tb, sh))
+    return settled(sim, rules, tb, rin)
 
 
 @inner
 def lay_order(sim, rin):
-    """Shuffle all tiles; deal them one at a time from the dealer, then its fourteenth; the rest is the wall."""
+    """Shuffle all tiles and deal them."""
     for place in range(84):
         sim.order[place] = place // 4
     chance.shuffle(sim.deck, sim.order)
+    deal_order(sim, rin)
+
+
+@inner
+def deal_order(sim, rin):
+    """Deal sim.order one tile at a time from the dealer, then its fourteenth; the rest is the wall."""
     rin.deal[:, :] = 255
     for seat in range(3):
         place = (seat - rin.dealer) % 3
@@ -206,13 +235,9 @@ def lay_order(sim, rin):
     rin.has_wall = 1
 
 
-@jit
-def play_game(sim, rules, tb, sh, seed, game, most, base, rins, outs, orders, salts, log, times, row, at):
-    """Play one game of at most `most` rounds into the rows from `row` and the events from `at`.
-
-    rins: state.ROUND[], outs: state.RESULT[], orders: uint8[, 84], salts: uint64[, 2], log: uint32[], times: int32[].
-    Returns (rounds, 1 if the last of them went wrong).
-    """
+@inner
+def open_game(sim, rules, seed, game, most):
+    """Start a game: (how many rounds it is to have, the first dealer, the two suits)."""
     chance.start(sim.deck, seed, game, 0, GAME)
     length = min(SHORTEST_GAME + below(sim.deck, LONGEST_GAME - SHORTEST_GAME + 1), most)
     sim.declines = happens(sim.deck, DECLINES_SHARE)
@@ -220,43 +245,79 @@ def play_game(sim, rules, tb, sh, seed, game, most, base, rins, outs, orders, sa
     if rules.dealer_first == SEAT_0:
         dealer = 0
     suits = below(sim.deck, 3) if rules.wall_suits == ANY_TWO else 0
+    return length, dealer, suits
+
+
+@inner
+def open_round(sim, rules, rin, seed, game, n, carried):
+    """Start the n-th round of a game up to its shuffle: streams, dice, raise, piao, salt."""
+    chance.start(sim.deck, seed, game, n, DECK)
+    chance.start(sim.mind, seed, game, n, MIND)
+    chance.start(sim.clock, seed, game, n, CLOCK)
+    rin.dice[0] = 1 + below(sim.deck, 6)
+    rin.dice[1] = 1 + below(sim.deck, 6)
+    rin.raise_ = carried
+    if rules.side_raise_on_dice and rin.dice[0] == rin.dice[1]:
+        rin.raise_ += 1
+    for seat in range(3):
+        rin.piao[seat] = below(sim.deck, rules.side_piao_max + 1)
+    sim.abort_at = below(sim.deck, 60) if happens(sim.deck, ABORTED_SHARE) else -1
+    sim.salt[0] = bits(sim.deck)
+    sim.salt[1] = bits(sim.deck)
+
+
+@inner
+def lay_out(sim, rules, tb, rin):
+    """Clear the table and lay the round's deal and wall on it."""
+    clear(sim.out)
+    deal(sim.st, rules, tb, rin)
+    sim.count = 0
+
+
+@inner
+def keep_round(sim, rin, outs, orders, salts, log, times, row, at):
+    """Write the round that was played to its row and its events from `at`; returns where the next events go."""
+    rin.start = at
+    for place in range(sim.count):
+        log[at] = sim.events[place]
+        times[at] = sim.times[place]
+        at += 1
+    rin.stop = at
+    outs[row] = sim.out
+    orders[row, :] = sim.order
+    salts[row, :] = sim.salt
+    return at
+
+
+@inner
+def game_over(sim):
+    """Whether a game ends with this round, however many it was to have."""
+    return sim.out.end == END_ABORTED or sim.out.raise_next >= MOST_RAISES
+
+
+@jit
+def play_game(sim, rules, tb, sh, seed, game, most, base, rins, outs, orders, salts, log, times, row, at):
+    """Play one game of at most `most` rounds into the rows from `row` and the events from `at`.
+
+    rins: state.ROUND[], outs: state.RESULT[], orders: uint8[, 84], salts: uint64[, 2], log: uint32[], times: int32[].
+    Returns (rounds, 1 if the last of them went wrong).
+    """
+    length, dealer, suits = open_game(sim, rules, seed, game, most)
     carried = 0
     for n in range(length):
         rin = rins[row + n]
-        chance.start(sim.deck, seed, game, n, DECK)
-        chance.start(sim.mind, seed, game, n, MIND)
-        chance.start(sim.clock, seed, game, n, CLOCK)
         rin.dealer = dealer
         rin.suits = suits
         rin.base_ = base
-        rin.dice[0] = 1 + below(sim.deck, 6)
-        rin.dice[1] = 1 + below(sim.deck, 6)
-        rin.raise_ = carried
-        if rules.side_raise_on_dice and rin.dice[0] == rin.dice[1]:
-            rin.raise_ += 1
-        for seat in range(3):
-            rin.piao[seat] = below(sim.deck, rules.side_piao_max + 1)
-        sim.abort_at = below(sim.deck, 60) if happens(sim.deck, ABORTED_SHARE) else -1
-        sim.salt[0] = bits(sim.deck)
-        sim.salt[1] = bits(sim.deck)
+        open_round(sim, rules, rin, seed, game, n, carried)
         lay_order(sim, rin)
-        clear(sim.out)
-        deal(sim.st, rules, tb, rin)
-        sim.count = 0
+        lay_out(sim, rules, tb, rin)
         fine = play_on(sim, rules, tb, sh, rin)
-        rin.start = at
-        for place in range(sim.count):
-            log[at] = sim.events[place]
-            times[at] = sim.times[place]
-            at += 1
-        rin.stop = at
-        outs[row + n] = sim.out
-        orders[row + n, :] = sim.order
-        salts[row + n, :] = sim.salt
+        at = keep_round(sim, rin, outs, orders, salts, log, times, row + n, at)
         if not fine:
             return n + 1, 1
         carried = sim.out.raise_next
         dealer = sim.out.next_dealer
-        if sim.out.end == END_ABORTED or carried >= MOST_RAISES:
+        if game_over(sim):
             return n + 1, 0
     return length, 0
