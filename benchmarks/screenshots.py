@@ -20,7 +20,7 @@ HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 def views(db: Path) -> dict[str, tuple[str, dict[str, str]]]:
     """What to look at: name → page and parameters."""
     found: dict[str, tuple[str, dict[str, str]]] = {
-        name: (name, {}) for name in ("overview", "rounds", "payouts", "data")
+        name: (name, {}) for name in ("overview", "rounds", "payouts", "data", "rules")
     }
     with warehouse.connect(db) as connection:
         for name, condition in (

@@ -9,6 +9,7 @@ PAGES = {
     "rounds": ":material/playing_cards:",
     "payouts": ":material/balance:",
     "data": ":material/fact_check:",
+    "rules": ":material/menu_book:",
 }
 
 st.set_page_config(page_title="kwx", page_icon="🀄", layout="wide")

@@ -3,6 +3,8 @@
 Blue is gain, orange loss; no meaning is told by colour alone; sizes suit a column of the page.
 """
 
+import json
+
 import altair as alt
 import polars as pl
 
@@ -145,3 +147,27 @@ def waterfall(frame: pl.DataFrame, low: int, high: int) -> alt.LayerChart:
     )
     zero = alt.Chart(pl.DataFrame({"x": [0]})).mark_rule(color=PLAIN, opacity=0.6).encode(x=alt.X("x:Q", scale=scale))
     return alt.layer(zero, drawn, differs, text).properties(height=28 * frame.height + 40)
+
+
+def rules(frame: pl.DataFrame, base: str) -> alt.LayerChart:
+    """Rulesets × keys, what differs from the base rules filled and bold.
+
+    Columns label, key, meaning, ruleset, value, base (all texts) and differs; base: the heading of the base value.
+    """
+    shown = dict(frame.select("key", "label").iter_rows())
+    axis = alt.Axis(labelExpr=f"{json.dumps(shown)}[datum.value]", labelLimit=330, labelOverlap=False)
+    top = alt.Axis(orient="top", labelAngle=-40, labelLimit=170, labelOverlap=False)
+    chart = alt.Chart(frame).encode(
+        x=alt.X("ruleset:N", sort=None, title=None, axis=top),
+        y=alt.Y("key:N", sort=None, title=None, axis=axis),
+        tooltip=[alt.Tooltip("meaning:N", title=" "), "key:N", alt.Tooltip("ruleset:N", title=" "),
+                 alt.Tooltip("value:N", title="="), alt.Tooltip("base:N", title=base)],
+    )  # fmt: skip
+    cells = chart.mark_rect(stroke="#8884", strokeWidth=1).encode(
+        color=alt.condition("datum.differs", alt.value("#cfe1f5"), alt.value("#8881"))
+    )
+    # a word does not fit into a cell: the pointer and the table tell it
+    marked = chart.transform_filter("datum.differs").transform_calculate(
+        mark="length(datum.value) > 4 ? '●' : datum.value"
+    ).mark_text(fontSize=10, fontWeight="bold", color="#17365c").encode(text="mark:N")  # fmt: skip
+    return alt.layer(cells, marked).properties(height=21 * frame["key"].n_unique() + 110)

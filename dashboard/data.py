@@ -84,6 +84,11 @@ def rulesets() -> list[str]:
     return select("SELECT DISTINCT ruleset FROM rounds ORDER BY ruleset")["ruleset"].to_list()
 
 
+def rounds_by_ruleset() -> pl.DataFrame:
+    """ruleset, rounds; most first."""
+    return select("SELECT ruleset, count(*) AS rounds FROM rounds GROUP BY ruleset ORDER BY rounds DESC, ruleset")
+
+
 def verdicts() -> pl.DataFrame:
     """One row per ruleset: rounds by verdict."""
     return select("SELECT * FROM verdicts ORDER BY ruleset")

@@ -66,11 +66,13 @@ def one_of(options: Sequence[str]) -> Callable[[str], str]:
 
 
 def pick(
-    where: Any, label: str, name: str, options: Sequence[str], shown: Callable[[str], str] = str, page: str = PAGE
+    where: Any, label: str, name: str, options: Sequence[str], shown: Callable[[str], str] = str, page: str = PAGE,
+    placeholder: str | None = None,
 ) -> str | None:
-    """A choice of one code or all; the code."""
+    """A choice of one code or all (`placeholder` says what none means); the code."""
     tied = bind(name, read(name, one_of(options)), page)
-    return where.selectbox(label, options, index=None, placeholder=t("app.all"), format_func=shown, **tied)
+    hint = placeholder or t("app.all")
+    return where.selectbox(label, options, index=None, placeholder=hint, format_func=shown, **tied)
 
 
 def count(text: str) -> int:

@@ -12,7 +12,7 @@ from dashboard import i18n
 
 pytestmark = pytest.mark.browser
 
-PAGES = ("overview", "rounds", "payouts", "data")
+PAGES = ("overview", "rounds", "payouts", "data", "rules")
 EVIL = "<img src=x onerror=window.evil=1><script>window.evil=1</script>\"'`*b* :smile: \u202eabc\u202c 🀄"
 
 

@@ -16,11 +16,12 @@ from analytics import warehouse
 from dashboard import charts, i18n, tiles
 from ingest.events import ENDS, FANS, VERBS
 from ingest.rejects import REJECT_CODES
-from replay import problems
+from replay import problems, rules_text
 from replay import trace as frame_maker
 
 FOLDER = Path(i18n.__file__).parent.parent
-PAGES = ("overview", "rounds", "payouts", "data")
+PAGES = ("overview", "rounds", "payouts", "data", "rules")
+WITHOUT_DATA = ("rules",)  # pages that answer their question whatever the data set
 LANGUAGES = ("zh", "en")
 EVIL = "<script>window.evil=1</script>\"'`$x$ **b** :smile: [l](javascript:1) \u202eabc\u202c 🀄é"
 AppFactory = Callable[..., AppTest]
@@ -104,6 +105,9 @@ def listed(test: AppTest) -> list[str]:
 def test_every_page_explains_itself(app: AppFactory, page: str, language: str, dataset: str | None) -> None:
     test = app(page, dataset, lang=language)
     assert test.title[0].value == i18n.words(language)[f"page.{page}"]
+    if page in WITHOUT_DATA:
+        assert not test.info
+        return
     kind = {None: "unset", "garbage": "unreadable"}.get(dataset, dataset)
     if kind in ("unset", "missing", "unreadable", "empty"):
         assert test.subheader[0].value == i18n.words(language)[f"state.{kind}"]
@@ -126,7 +130,7 @@ def test_the_app_names_its_pages(datasets: dict[str, Path], monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("page", ["overview", "payouts", "data"])
+@pytest.mark.parametrize("page", ["overview", "payouts", "data", "rules"])
 def test_every_chart_has_words_and_numbers(app: AppFactory, page: str, language: str) -> None:
     test = app(page, "many", lang=language)
     found = charted(test)
@@ -387,3 +391,30 @@ def test_settings_keep_to_this_machine() -> None:
         if path.suffix in (".js", ".css", ".html"):
             found = re.findall(r"https?://[^\s\"']+", path.read_text(encoding="utf-8"))
             assert set(found) <= {"http://www.w3.org/2000/svg"}, path.name
+
+
+# Rules
+
+
+def test_the_matrix_marks_what_differs_from_base(app: AppFactory) -> None:
+    test = app("rules", None, topic="fan")
+    known = [row["id"] for row in rules_text.listing() if row["playable"]]
+    changed = {
+        (row["key"], ident) for ident in known for row in rules_text.explanation(ident)
+        if row["value"] != row["base"] and row["key"].startswith("fan.")
+    }  # fmt: skip
+    assert f": {len(changed)} values" in charted(test)[0].alt
+    assert len(test.dataframe[0].value) == len(changed)
+
+
+def test_a_ruleset_is_explained_and_two_are_compared(app: AppFactory) -> None:
+    first, second = "hubei", "parlour"
+    test = app("rules", "many", ruleset=second)
+    shown = component(test, "explained")["rows"]
+    changed = [row for row in rules_text.explanation(second) if row["value"] != row["base"]]
+    assert [row["cells"][1] for row in shown] == [row["key"] for row in changed]
+    test = app("rules", "many", ruleset=second, all="True")
+    assert len(component(test, "explained")["rows"]) == len(rules_text.explanation(second))
+    test = app("rules", "many", ruleset=second, other=first)
+    keys = [row["key"] for row in rules_text.difference(second, first)]
+    assert [row["cells"][1] for row in component(test, "compared")["rows"]] == keys
