@@ -7,15 +7,15 @@ Every table is a folder of files partitioned by ruleset and UTC day, in Hive's n
 `day=unknown` holds the rounds without a time.  `sources` and `rejects`, which belong to no ruleset, are one file
 each.  Rows stand in key order and keep every column (a round's ruleset is in its path); the same rows give the same
 bytes.  `DIR/_kwx.json` names the digest and the rows per table; readers of Parquet skip it.
+DIR may be a prefix of an object store, s3://bucket/prefix.
 """
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from itertools import chain, groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import IO
 
 import duckdb
 import pyarrow as pa
@@ -23,7 +23,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from analytics import schema
-from analytics.warehouse import WarehouseError, connect
+from analytics.target import Target, target
+from analytics.warehouse import connect
 
 KEYS = {
     "sources": "source, sha256",
@@ -44,42 +45,26 @@ PARTITION = (
     "coalesce(strftime(make_timestamp(rounds.time_ms * 1000), '%Y-%m-%d'), 'unknown'))"
 )
 ROW_GROUP = 122_880  # rows
-MEMORY = "1GB"  # for sorting; beyond it DuckDB spills to a folder inside the new export
-MARK = "_kwx.json"
+MEMORY = "1GB"  # for sorting; beyond it DuckDB spills to a folder beside the new export
 
 
-def write(db_path: str | Path, folder: str | Path) -> dict[str, int]:
-    """Writes the data set at `db_path` to `folder` and returns the rows of each table.
+def write(db_path: str | Path, place: str | Path) -> dict[str, int]:
+    """Writes the data set at `db_path` to a folder or to an s3:// prefix and returns the rows of each table.
 
-    An earlier export there is replaced when the new one is complete.  WarehouseError when the folder holds anything
-    else, or there is no data set.
+    An earlier export there is replaced when the new one is complete.  WarehouseError when the place holds anything
+    else, the store refuses, or there is no data set.
     """
-    folder = Path(folder)
-    if folder.exists() and not (folder / MARK).is_file() and (not folder.is_dir() or any(folder.iterdir())):
-        raise WarehouseError(f"{folder}: exists and is no Parquet export of kwx")
-    new, old = (folder.with_name(folder.name + suffix) for suffix in (".new", ".old"))
-    for leftover in (new, old):
-        shutil.rmtree(leftover, ignore_errors=True)
-    try:
-        with connect(db_path) as connection:
-            connection.execute(f"SET memory_limit = '{MEMORY}'")
-            connection.execute(f"SET temp_directory = '{str(new / '_spill').replace(chr(39), chr(39) * 2)}'")
-            counts = {name: _write_table(connection, name, new / name) for name in schema.table_names()}
-            mark = {"digest": schema.digest(connection), "rows": counts}
-        shutil.rmtree(new / "_spill", ignore_errors=True)
-        (new / MARK).write_text(json.dumps(mark, indent=1) + "\n", encoding="utf-8")
-        if folder.exists():
-            os.replace(folder, old)
-        os.replace(new, folder)
-    finally:
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
+    with connect(db_path) as connection, target(place) as files:
+        connection.execute(f"SET memory_limit = '{MEMORY}'")
+        connection.execute(f"SET temp_directory = '{str(files.spill).replace(chr(39), chr(39) * 2)}'")
+        counts = {name: _write_table(connection, name, files) for name in schema.table_names()}
+        mark = {"digest": schema.digest(connection), "rows": counts}
+        files.mark(json.dumps(mark, indent=1) + "\n")
     return counts
 
 
-def _write_table(connection: duckdb.DuckDBPyConnection, name: str, folder: Path) -> int:
+def _write_table(connection: duckdb.DuckDBPyConnection, name: str, files: Target) -> int:
     """One table's files; returns its rows."""
-    folder.mkdir(parents=True)
     if name in UNPARTITIONED:
         query = f"SELECT *, '.' AS {PART} FROM {name} ORDER BY {KEYS[name]}"
     else:
@@ -90,9 +75,12 @@ def _write_table(connection: duckdb.DuckDBPyConnection, name: str, folder: Path)
     stream = connection.sql(query).to_arrow_reader(ROW_GROUP)
     rows = 0
     for part, batches in groupby(_runs(stream), key=itemgetter(0)):
-        rows += _write_file(folder / part / "part-0.parquet", (batch for _, batch in batches))
+        tables = (batch for _, batch in batches)
+        folder = name if part == "." else f"{name}/{part}"
+        rows += files.add(f"{folder}/part-0.parquet", lambda file, tables=tables: _write_file(file, tables))
     if not rows:
-        _write_file(folder / "part-0.parquet", iter([stream.schema.empty_table().drop_columns([PART])]))
+        empty = stream.schema.empty_table().drop_columns([PART])
+        files.add(f"{name}/part-0.parquet", lambda file: _write_file(file, iter([empty])))
     return rows
 
 
@@ -107,12 +95,11 @@ def _runs(stream: pa.RecordBatchReader) -> Iterator[tuple[str, pa.Table]]:
             start = end
 
 
-def _write_file(path: Path, tables: Iterator[pa.Table]) -> int:
+def _write_file(file: IO[bytes], tables: Iterator[pa.Table]) -> int:
     """One file with row groups of the same size however the tables come; returns its rows."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     waiting = next(tables)
     rows = 0
-    with pq.ParquetWriter(path, waiting.schema, compression="zstd", compression_level=3) as writer:
+    with pq.ParquetWriter(file, waiting.schema, compression="zstd", compression_level=3) as writer:
         for table in chain(tables, [None]):
             while waiting.num_rows >= ROW_GROUP or (table is None and waiting.num_rows):
                 writer.write_table(waiting[:ROW_GROUP].combine_chunks(), row_group_size=ROW_GROUP)

@@ -19,7 +19,7 @@ app = typer.Typer(
 )  # fmt: skip
 
 Logs = Annotated[
-    list[str], typer.Argument(metavar="LOGS", help="Files, folders, globs, .gz .zst .zip; - is standard input.")
+    list[str], typer.Argument(metavar="LOGS", help="Files, folders, globs, s3://…, .gz .zst .zip; -: standard input.")
 ]
 Site = Annotated[str | None, typer.Option(metavar="S", help="The site that rounds belong to whose log names none.")]
 Users = Annotated[

@@ -58,7 +58,9 @@ def demo(
 @app.command()
 def run(
     logs: Logs, db: Db, site: Site = None, users: Users = None, rules: Rules = None, option: Choice = None,
-    parquet: Annotated[Path | None, typer.Option(metavar="DIR", help="Also write the data set as Parquet.")] = None,
+    parquet: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Also write the data set as Parquet: a folder, or s3://….")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """The main job: logs into a data set.
@@ -66,8 +68,10 @@ def run(
     Reads logs, replays and checks every round, and loads all of it into a DuckDB file in one step. The same logs again
     change nothing, new ones are added; a dashboard that is open moves on by itself.
     """
-    from analytics import export, warehouse
+    from analytics import export, target, warehouse
 
+    if parquet is not None:
+        target.target(parquet)  # a place that can't take it is told before the work
     source = reader(logs, site, users, rules, option)
     with progress("replayed") as step:
         summary = warehouse.load(source, db, progress=step)

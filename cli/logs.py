@@ -128,7 +128,9 @@ def simulate(
 @app.command()
 def convert(
     logs: Logs,
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz/.zst, .parquet.")],
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz/.zst, .parquet; also s3://….")
+    ],
     site: Site = None, users: Users = None,
 ) -> None:  # fmt: skip
     """Write logs of any format as a kwx log.

@@ -1,4 +1,4 @@
-"""Paths to byte streams with positions: files, folders, globs, standard input, .gz, .zst and .zip.
+"""Paths to byte streams with positions: files, folders, globs, objects, standard input, .gz, .zst and .zip.
 
 Everything is read in pieces of bounded size (CHUNK, or what STEP compressed bytes can give: 16 MB), so memory does not
 depend on the size of a source, of a line, or on how far a compressed file expands.  Whether a file is compressed, and
@@ -13,10 +13,11 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from typing import IO, NamedTuple
 
+from ingest import objects
 from ingest.rejects import RAW_LIMIT
 from ingest.unpack import CHUNK, PACKED, Fault, archive_members, packed_as, unpacked
 
@@ -82,7 +83,7 @@ class Stream:
         except Fault as fault:
             self.fault = fault
         except OSError as error:
-            raise SourceError(f"{self.name}: {error.strerror or error}") from error
+            raise SourceError(f"{self.name}: {objects.said(error)}") from error
         piece = b"".join(parts)
         self._hash.update(piece)
         self.bytes += len(piece)
@@ -187,6 +188,9 @@ def expand(paths: Iterable[str], notes: list[str] | None = None) -> list[str]:
         if path == "-":
             files.append(path)
             continue
+        if objects.is_url(path):
+            files += _objects(path, notes)
+            continue
         hits = [path] if os.path.lexists(path) else sorted(glob.glob(path, recursive=True))
         if not hits:
             pattern = glob.has_magic(path)
@@ -204,6 +208,19 @@ def expand(paths: Iterable[str], notes: list[str] | None = None) -> list[str]:
                 notes.append(f"{hit}: {left_out} files that are not named like logs were left out")
             files += found
     return files
+
+
+def _objects(url: str, notes: list[str] | None) -> list[str]:
+    try:
+        found, left_out = objects.expand(url, named_like_log)
+    except OSError as error:
+        raise SourceError(f"{url}: {objects.said(error)}") from error
+    if not found:
+        told = f"{left_out} objects below it, none named like a log" if left_out else "no such object, prefix or match"
+        raise SourceError(f"{url}: {told}")
+    if left_out and notes is not None:
+        notes.append(f"{url}: {left_out} objects that are not named like logs were left out")
+    return found
 
 
 def _walk(folder: str) -> tuple[list[str], int]:
@@ -250,16 +267,18 @@ def streams(path: str) -> Iterator[Stream]:
         stdin = sys.stdin.buffer
         yield Stream("-", unpacked(stdin if hasattr(stdin, "peek") else io.BufferedReader(stdin), "-"))
         return
+    remote = objects.is_url(path)
     try:
-        with open(path, "rb") as file:
+        with objects.opened(path) if remote else open(path, "rb") as file:
             packed = packed_as(file)
             if packed == "zip":
-                yield from _members(path, file)
+                with objects.opened(path, seekable=True) if remote else nullcontext(file) as archive:
+                    yield from _members(path, archive)
             else:
                 plain = packed is None and not path.lower().endswith(PACKED) and os.path.isfile(path)
                 yield Stream(path, unpacked(file, path), path if plain else None)
     except OSError as error:
-        raise SourceError(f"{path}: {error.strerror or error}") from error
+        raise SourceError(f"{path}: {objects.said(error)}") from error
 
 
 def _members(path: str, file: IO[bytes]) -> Iterator[Stream]:

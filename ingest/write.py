@@ -1,8 +1,13 @@
-"""Rounds to files: kwx logs (.jsonl, .jsonl.gz, .jsonl.zst) and their Parquet twin (.parquet), whole or not at all."""
+"""Rounds to files and objects: kwx logs (.jsonl, .jsonl.gz, .jsonl.zst) and their Parquet twin (.parquet).
+
+Each appears whole under its name or not at all.
+"""
 
 import gzip
 import os
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -11,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
+from ingest import objects
 from ingest.events import ROUNDS
 from ingest.formats import kwx_write
 from ingest.read import Reader
@@ -32,11 +38,14 @@ class Output:
     ROW_GROUP = 1 << 14  # rounds
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        self.kind = next((suffix for suffix in SUFFIXES[::-1] if self.path.name.lower().endswith(suffix)), "")
+        self.path = str(path)
+        self.kind = next((suffix for suffix in SUFFIXES[::-1] if self.path.lower().endswith(suffix)), "")
         if not self.kind:
             raise WriteError(f"{path}: the name must end in {', '.join(SUFFIXES)}")
-        self._partial = self.path.with_name(f".{self.path.name}.{os.getpid()}.partial")
+        self._remote = objects.is_url(self.path)
+        name = f".{os.path.basename(self.path)}.{os.getpid()}.partial"
+        folder = tempfile.gettempdir() if self._remote else os.path.dirname(self.path)
+        self._partial = os.path.join(folder, name)
         self._held: list[pa.RecordBatch] = []
 
     def __enter__(self) -> "Output":
@@ -86,12 +95,17 @@ class Output:
                 elif self._file is not self._raw:
                     self._file.close()
                 self._raw.close()
-                os.replace(self._partial, self.path)
+                if self._remote:
+                    with open(self._partial, "rb") as file:
+                        objects.put(self.path, file)
+                else:
+                    os.replace(self._partial, self.path)
         except OSError as failed:
-            raise WriteError(f"{self.path}: {failed.strerror or failed}") from failed
+            raise WriteError(f"{self.path}: {objects.said(failed)}") from failed
         finally:
             self._raw.close()
-            self._partial.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                os.unlink(self._partial)
 
 
 def write(

@@ -52,8 +52,8 @@ def test_the_bottom_vocabulary_imports_nothing_of_ours() -> None:
 
 def test_every_dependency_is_declared_and_used() -> None:
     used = {name for path in SOURCES for name in imports(path)} - set(sys.stdlib_module_names) - {*PACKAGES, "kwx"}
-    declared = {re.match(r"[a-z0-9-]+", line).group() for line in PROJECT["dependencies"]}
-    assert used == declared
+    asked = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"].get("cluster", [])]
+    assert used == {re.match(r"[a-z0-9-]+", line).group() for line in asked}
 
 
 def test_no_ruleset_is_named_in_code() -> None:
@@ -115,7 +115,8 @@ def test_every_code_is_explained() -> None:
 @pytest.mark.parametrize("name", ["constraints.txt", "constraints-test.txt"])
 def test_locks_hold_names_versions_and_hashes_only(name: str) -> None:
     entry = re.compile(
-        r"[a-z0-9][a-z0-9.-]*==[0-9][a-z0-9.]*( ; [a-z_]+ [<>=!]+ '[a-z0-9.]+')?( --hash=sha256:[0-9a-f]{64})+"
+        r"[a-z0-9][a-z0-9.-]*==[0-9][a-z0-9.]*( (;|and|or) [a-z_]+ [<>=!]+ '[A-Za-z0-9.]+')*"
+        r"( --hash=sha256:[0-9a-f]{64})+"
     )
     text = (ROOT / name).read_text(encoding="utf-8").replace(" \\\n   ", "")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
