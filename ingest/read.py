@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ingest import formats
 from ingest.formats import CheckRules, Context, Parsed
+from ingest.known import Sift
 from ingest.rejects import SOURCES, RejectRow
 from ingest.rejects import batch as rejects_batch
 from ingest.sources import Stream, expand, streams
@@ -54,19 +55,20 @@ class Reader:
         self._context = Context(site, users, rules, options, check_rules, keep_raw, batch_rounds)
         self._modules = formats.modules()
         self._one_record = [module.NAME for module in self._modules if getattr(module, "ONE_RECORD", False)]
-        self._known = Known()  # contents by round
-        self._contents = Known()  # contents of the records that carry ids, and of all of earlier runs
+        self._sift = Sift()
         self._sources: list[dict[str, Any]] = []
 
     def __iter__(self) -> Iterator[Batch]:
+        for stream in self._streams():
+            yield from self._read(stream)
+
+    def _streams(self) -> Iterator[Stream]:
         for path in self.paths:
-            for stream in streams(path):
-                yield from self._read(stream)
+            yield from streams(path)
 
     def know(self, ids: np.ndarray, contents: np.ndarray) -> None:
         """Before iterating: rounds (round_id and content, uint64 arrays) whose first record came in an earlier run."""
-        self._known.add(ids, contents)
-        self._contents.add(contents, contents)
+        self._sift.know(ids, contents)
 
     def sources(self) -> pa.Table:
         """One row (rejects.SOURCES) for each source read to its end, in the order read."""
@@ -81,7 +83,7 @@ class Reader:
         last: RejectRow | None = None
         for parsed in (module or formats.fallback()).read(stream, self._context):
             parsed = parsed._replace(rounds=identified(parsed.rounds, parsed.raws))
-            batch, repeats, rejects = self._sift(stream.name, parsed)
+            batch, repeats, rejects = self._sifted(parsed)
             counts["rounds"] += batch.num_rows
             counts["repeats"] += repeats
             counts["rejects"] += len(rejects)
@@ -111,16 +113,11 @@ class Reader:
             }
         )
 
-    def _sift(self, source: str, parsed: Parsed) -> tuple[pa.RecordBatch, int, list[RejectRow]]:
+    def _sifted(self, parsed: Parsed) -> tuple[pa.RecordBatch, int, list[RejectRow]]:
         """Take out the rounds that are known already; how many were repeats; the others are rejects."""
         rounds, rejects = parsed.rounds, parsed.rejects
         ids, contents = rounds.column("round_id").to_numpy(), rounds.column("content").to_numpy()
-        marked = self._marked(rounds.column("format"))
-        new = ~marked
-        new[marked] = self._contents.new(contents[marked])
-        first, same = np.zeros(len(ids), bool), np.ones(len(ids), bool)
-        first[new], same[new] = self._known.add(ids[new], contents[new])
-        self._contents.add(contents[marked & first], contents[marked & first])
+        first, same = self._sift.decide(ids, contents, self._marked(rounds.column("format")))
         if first.all():
             return rounds, 0, rejects
         record, line, byte = (rounds.column(name) for name in ("record", "line", "byte"))
@@ -135,7 +132,6 @@ class Reader:
         ]  # fmt: skip
         kept = rounds.filter(pa.array(first))
         return kept, int((~first & same).sum()), sorted([*rejects, *others]) if others else rejects
-
 
     def _marked(self, format: pa.DictionaryArray) -> np.ndarray:
         """Which rounds stem from records that carry an id of their own, bool[n]."""
@@ -161,45 +157,3 @@ def identified(rounds: pa.RecordBatch, raws: Sequence[bytes]) -> pa.RecordBatch:
         at = rounds.schema.get_field_index(name)
         rounds = rounds.set_column(at, rounds.schema.field(at), pa.array(values, pa.uint64()))
     return rounds
-
-
-class Known:
-    """The rounds seen so far: ids and contents in sorted arrays of doubling size, 16 bytes a round."""
-
-    def __init__(self) -> None:
-        self._levels: list[tuple[np.ndarray, np.ndarray]] = []
-
-    def add(self, ids: np.ndarray, contents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Take rounds in (uint64 arrays); (first, same): seen for the first time; content equal to the first one's."""
-        unique, where, group = np.unique(ids, return_index=True, return_inverse=True)
-        standing = contents[where]  # the content that stands for each distinct id
-        new = np.ones(len(unique), bool)
-        for level, values in self._levels:
-            at = np.minimum(np.searchsorted(level, unique), len(level) - 1)
-            hit = level[at] == unique
-            standing = np.where(hit, values[at], standing)
-            new &= ~hit
-        first = np.zeros(len(ids), bool)
-        first[where[new]] = True
-        self._insert(unique[new], standing[new])
-        return first, contents == standing[group]
-
-    def new(self, ids: np.ndarray) -> np.ndarray:
-        """Which of the ids (uint64) are not in yet, each only where it stands first; takes nothing in."""
-        unique, where = np.unique(ids, return_index=True)
-        new = np.ones(len(unique), bool)
-        for level, _ in self._levels:
-            new &= level[np.minimum(np.searchsorted(level, unique), len(level) - 1)] != unique
-        out = np.zeros(len(ids), bool)
-        out[where[new]] = True
-        return out
-
-    def _insert(self, ids: np.ndarray, contents: np.ndarray) -> None:
-        if not len(ids):
-            return
-        while self._levels and len(self._levels[-1][0]) <= 2 * len(ids):
-            more_ids, more_contents = self._levels.pop()
-            ids, contents = np.concatenate([more_ids, ids]), np.concatenate([more_contents, contents])
-            order = np.argsort(ids)
-            ids, contents = ids[order], contents[order]
-        self._levels.append((ids, contents))

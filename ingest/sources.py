@@ -48,14 +48,18 @@ class Line(NamedTuple):
 class Stream:
     """One source, decompressed, read forward once.
 
+    start, head: of a part of a source, where it begins in it, and the first bytes of the whole;
     name: the path as given, an archive's members as "file.zip/member"; bytes, sha256: of what was read so far;
     line: the number of the line that `lines` has come to, 0 before; fault: None, or the Fault that ended it early;
     wide: the wide encoding that the bytes seem to be in, "UTF-16" or "UTF-32", or None.
     """
 
-    def __init__(self, name: str, pieces: Iterable[bytes], path: str | None = None) -> None:
+    def __init__(
+        self, name: str, pieces: Iterable[bytes], path: str | None = None, start: int = 0, head: bytes | None = None
+    ) -> None:
         self.name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         self.path = path  # of a plain file
+        self.start = start
         self.fault: Fault | None = None
         self.bytes = self.line = 0
         self._pieces = iter(pieces)
@@ -65,7 +69,7 @@ class Stream:
         while held < HEAD and (piece := self._next()):
             self._first.append(piece)
             held += len(piece)
-        self.head = b"".join(self._first)[:HEAD]
+        self.head = b"".join(self._first)[:HEAD] if head is None else head
         self.wide = wide_encoding(self.head)
 
     @property
@@ -99,7 +103,7 @@ class Stream:
     def lines(self, limit: int = LINE_LIMIT) -> Iterator[list[Line]]:
         """The lines that are not blank, some hundreds at a time; a byte order mark is no part of the first."""
         blank = BLANK + b"\0" if self.wide else BLANK
-        number, at = 1, 0  # of the line under way
+        number, at = 1, self.start  # of the line under way
         held: list[bytes] = []  # its bytes so far: at most limit, or RAW_LIMIT once it is too long
         size = 0
         state = WHOLE
