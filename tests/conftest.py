@@ -1,13 +1,56 @@
-"""Fixtures that several test files share."""
+"""Fixtures that several test files share, and the whole suite on all cores."""
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 import kwx
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """The whole suite runs on all cores, if pytest-xdist is there; files and tests that are named run in one process.
+
+    `-n` and `--dist` say otherwise.  Here rather than in addopts, so that `-p no:xdist` still works.
+    """
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        return  # workers come through here too: without this each would start workers of its own, for ever
+    option = config.option
+    whole = config.args_source is not config.ArgsSource.ARGS
+    worker = hasattr(config, "workerinput")  # a process that such a run has started
+    if whole and not worker and not option.collectonly and getattr(option, "numprocesses", 0) is None:
+        option.numprocesses = "auto"
+        if option.dist == "no":
+            option.dist = "worksteal"
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """The engine is compiled once, before the workers start, and not by each of them beside the others."""
+    if getattr(session.config.option, "tx", None):
+        compile_engine()
+
+
+def compile_engine() -> None:
+    """Every kernel that the tests use, into the cache of this machine; nothing to do when it stands there."""
+    from ingest.read import Reader
+    from replay import ruleset
+    from replay.check import problems
+    from replay.jit import first_run
+    from replay.simulate import simulate
+
+    if not first_run():
+        return
+    broken = Path(__file__).parent / "data" / "broken"
+    for _ in simulate("parlour", 1, 1):
+        pass
+    for log in ("not_your_turn", "ledger"):  # with events, and with a settlement alone
+        for _ in problems(Reader([broken / f"{log}.jsonl"], check_rules=ruleset.check)):
+            pass
 
 
 @dataclass(frozen=True)
