@@ -35,6 +35,8 @@ KEYS = {
     "kongs": "round_id, kong_no",
     "reveals": 'round_id, seat, "order"',
     "ledger": "round_id, n",
+    "facts": "round_id, seat",
+    "draws": "round_id, n",
     "problems": "round_id, event NULLS FIRST, code, seat NULLS FIRST, message",
     "rejects": "source, sha256, record",
 }

@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from analytics import schema
+from analytics import backfill, schema
 from replay import problems
 
 ROW_GROUP = 122_880  # rows that DuckDB stores together; inserts of whole multiples are fastest
@@ -75,6 +75,20 @@ class Fill:
             self._flush(name)
         self._wait()
         self._connection.execute("RESET threads")
+
+    def facts(self, facts_of: Callable[[pa.RecordBatch], dict[str, pa.Table]]) -> tuple[int, int]:
+        """Adds the facts of rounds that earlier loads stored without: how many got them, how many stay without.
+
+        facts_of: as replay.batch.Replayer's.  Rounds whose rules are not what they were then stay without.
+        """
+        filled = 0
+        stored = backfill.Stored(self._connection)
+        for rounds in stored:
+            filled += rounds.num_rows
+            for name, table in facts_of(rounds).items():
+                self._insert(name, table)
+        self.flush()
+        return filled, stored.changed
 
     def games(self, check_games: Callable[[pa.Table], pa.Table]) -> None:
         """Replaces the game-level problems of every game that has new rounds, and sets final verdicts."""

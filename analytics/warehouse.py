@@ -40,6 +40,8 @@ class Summary(TypedDict):
     unpaid: int
     mismatch: int
     violation: int
+    facts: int  # rounds of earlier loads whose facts this one added
+    without_facts: int  # rounds of earlier loads that stay without, their rules having changed since
     digest: str  # of the data set after the load
     changed: bool  # False: the data set held all of it
 
@@ -80,6 +82,7 @@ def load(
     db_path: str | Path,
     *,
     replayer=None,
+    facts: bool = True,
     check_games: Callable[[pa.Table], pa.Table] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Summary:
@@ -88,7 +91,8 @@ def load(
     The same logs again change nothing, and the result does not depend on how logs are spread over loads: the reader
     is told the rounds that are stored, so that the same content is a repeat and another a reject (`duplicate_round`),
     and the game level is judged over all rounds of a game, whenever they came.  `reader` is an ingest.read.Reader,
-    `replayer` a replay.batch.Replayer, `check_games` is replay.games.check_games; `progress` is told the number of
+    `replayer` a replay.batch.Replayer that takes the place of `facts`, whether to find facts, also those of rounds that
+    an earlier load stored without; `check_games` is replay.games.check_games; `progress` is told the number of
     rounds of each batch.
 
     Atomic: an exception, or a kill, at any time leaves the old data set.  WarehouseError when another load is
@@ -98,7 +102,7 @@ def load(
         from replay.batch import Replayer
         from replay.games import check_games as check_all_games
 
-        replayer, check_games = replayer or Replayer(), check_games or check_all_games
+        replayer, check_games = replayer or Replayer(facts=facts), check_games or check_all_games
     path = Path(db_path)
     with _locked(path):
         current = _current(path)
@@ -133,6 +137,7 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
             if progress is not None:
                 progress(batch.rounds.num_rows)
         fill.flush()
+        filled, left = (0, 0) if empty or not replayer.facts else fill.facts(replayer.facts_of)
         fill.games(check_games)
         sources = reader.sources()
         fill.sources(sources)
@@ -141,7 +146,9 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
         verdicts = fill.verdicts()
     after = schema.digest(connection)
     counts = {name: pc.sum(sources[name]).as_py() or 0 for name in ("records", "rounds", "repeats", "rejects")}
-    summary = Summary(**counts, **verdicts, digest=after, changed=after != before)
+    summary = Summary(
+        **counts, **verdicts, facts=filled, without_facts=left, digest=after, changed=after != before
+    )
     connection.execute("CHECKPOINT")
     return summary
 

@@ -61,6 +61,7 @@ def run(
     parquet: Annotated[
         str | None, typer.Option(metavar="DIR", help="Also write the data set as Parquet: a folder, or s3://….")
     ] = None,
+    facts: Annotated[bool, typer.Option("--facts/--no-facts", help="Find the facts of each seat and draw.")] = True,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """The main job: logs into a data set.
@@ -74,9 +75,16 @@ def run(
         target.target(parquet)  # a place that can't take it is told before the work
     source = reader(logs, site, users, rules, option)
     with progress("replayed") as step:
-        summary = warehouse.load(source, db, progress=step)
+        summary = warehouse.load(source, db, facts=facts, progress=step)
     for note in source.notes:
         say(note)
+    if summary["facts"]:
+        say(f"the facts of {summary['facts']:,} rounds that were loaded without them are added")
+    if summary["without_facts"]:
+        say(
+            f"{summary['without_facts']:,} rounds stay without facts, as their ruleset has changed since they were "
+            "loaded: load their logs into a new file"
+        )
     if parquet is not None:
         export.write(db, parquet)
     if as_json:

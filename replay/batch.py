@@ -1,7 +1,7 @@
 """A batch of rounds through the engine: Arrow columns in, verdicts, wins, ledger and problems out as Arrow tables."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,9 @@ from replay import inputs, loop, outputs, proof, ruleset, settlement, state
 from replay.diagnose import explanations
 from replay.hand import tables
 from replay.jit import record
+
+if TYPE_CHECKING:
+    from replay.facts_tables import Watcher
 
 PROBLEM_ROWS = 16 * state.MAX_PROBLEMS  # of one kernel call; it comes back for more
 
@@ -56,20 +59,40 @@ class Replayer:
     """Replays batch after batch.  Rounds of one game that need one another's state stand in one batch, in order.
 
     explain: find the keys of which each alone would make a faulty round right (a second pass over those rounds).
+    facts: also find the facts of each seat and draw (a second pass over all).
     """
 
-    def __init__(self, explain: bool = True) -> None:
+    def __init__(self, explain: bool = True, facts: bool = False) -> None:
         self.rules = Rules()
         self.explain = explain
+        self.facts = facts
         self._state = record(state.STATE)
+        self._watcher: Watcher | None = None
 
     def feed(self, rounds: pa.RecordBatch) -> dict[str, pa.Table]:
-        """Replay a batch of ingest.events.ROUNDS; returns the tables of problems.TABLES by name, rows in order."""
+        """Replay a batch of ingest.events.ROUNDS; returns the tables of problems.TABLES by name, rows in order.
+
+        With facts also those of facts_tables.TABLES.
+        """
         numbers = self.rules.numbers(rounds["rules"], rounds["options"])
         played, origins = inputs.solve(self, rounds, columns(rounds, numbers), flat_events(rounds))
         notes = proof.check(rounds, *played[:4])
         why = explanations(self, played) if self.explain else {}
-        return outputs.tables(rounds, played, self.rules.loaded, origins, notes, why)
+        found = outputs.tables(rounds, played, self.rules.loaded, origins, notes, why)
+        return found | self._facts(rounds, played) if self.facts else found
+
+    def facts_of(self, rounds: pa.RecordBatch) -> dict[str, pa.Table]:
+        """Only the tables of facts_tables.TABLES, for a batch as `feed` takes it."""
+        numbers = self.rules.numbers(rounds["rules"], rounds["options"])
+        played, _ = inputs.solve(self, rounds, columns(rounds, numbers), flat_events(rounds))
+        return self._facts(rounds, played)
+
+    def _facts(self, rounds: pa.RecordBatch, played: Played) -> dict[str, pa.Table]:
+        if self._watcher is None:
+            from replay.facts_tables import Watcher  # only here: whoever asks for no facts compiles none
+
+            self._watcher = Watcher()
+        return self._watcher.tables(rounds["round_id"].to_numpy(), played, self.rules.records)
 
     def play(
         self,

@@ -109,29 +109,39 @@ def shanten(st, sh, seat):
 
 
 @inner
-def useful_tiles(st, tb, sh, seat, live):
-    """Tiles of `live` (int64[21], copies of each kind) that bring the hand nearer, standard and seven pairs alike."""
-    a = st.key[seat, 0]
-    b = st.key[seat, 1]
-    d = st.key[seat, 2]
-    in_a = sh.suit[a]
-    in_b = sh.suit[b]
-    in_d = sh.dragon[d]
+def useful_kinds(st, tb, sh, seat, live):
+    """The kinds, of those with copies in `live` (int64[21]), that bring the hand nearer: (bit set, their copies).
+
+    Standard hands and seven pairs alike, at a hand of 13 tiles less three a meld.
+    """
     melds = min(st.melds[seat], 4)
+    in_d = sh.dragon[st.key[seat, 2]]
     away = shanten(st, sh, seat)
-    pairs = 99
-    if melds == 0:
-        pairs = 6 - (st.tiles[seat] - popcount(st.odd[seat])) // 2
+    by_pairs = 0  # single tiles of a hand that is as near to seven pairs
+    if melds == 0 and 6 - (st.tiles[seat] - popcount(st.odd[seat])) // 2 == away:
+        by_pairs = st.odd[seat]
     useful = 0
+    tiles = 0
     for kind in range(21):
         if live[kind] <= 0 or st.hand[seat, kind] >= 4:
             continue
-        if kind < 9:
-            after = sh.standard[sh.suit[a + tb.pow5[kind]], in_b, in_d, melds]
-        elif kind < 18:
-            after = sh.standard[in_a, sh.suit[b + tb.pow5[kind]], in_d, melds]
+        nearer = by_pairs >> kind & 1 != 0
+        if kind < 18:
+            part = kind // 9
+            now = sh.suit[st.key[seat, part]]
+            then = sh.suit[st.key[seat, part] + tb.pow5[kind]]
+            if then != now:  # by suit the table is the same both ways round; so its rows here lie together
+                nearer = nearer or sh.standard[sh.suit[st.key[seat, 1 - part]], then, in_d, melds] < away
         else:
-            after = sh.standard[in_a, in_b, sh.dragon[d + tb.pow5[kind]], melds]
-        if after < away or (pairs == away and st.odd[seat] >> kind & 1):
-            useful += live[kind]
-    return useful
+            then = sh.dragon[st.key[seat, 2] + tb.pow5[kind]]
+            nearer = nearer or sh.standard[sh.suit[st.key[seat, 0]], sh.suit[st.key[seat, 1]], then, melds] < away
+        if nearer:
+            useful |= 1 << kind
+            tiles += live[kind]
+    return useful, tiles
+
+
+@inner
+def useful_tiles(st, tb, sh, seat, live):
+    """Tiles of `live` (int64[21], copies of each kind) that bring the hand nearer."""
+    return useful_kinds(st, tb, sh, seat, live)[1]

@@ -14,6 +14,7 @@ import pytest
 import sample_warehouse as sample
 
 from analytics import fill, schema, warehouse
+from replay import facts_tables
 
 ROOT = Path(__file__).parent.parent
 
@@ -164,7 +165,11 @@ def test_the_digest_sees_every_row_and_column(built: Path, tmp_path: Path) -> No
         seen = {schema.digest(connection)}
         for name in schema.table_names():
             connection.execute("BEGIN")
-            connection.execute(f"INSERT INTO {name} SELECT * FROM {name} LIMIT 1")
+            if name in facts_tables.TABLES:  # empty here
+                key = ", ".join(facts_tables.TABLES[name].names[:2])
+                connection.execute(f"INSERT INTO {name} ({key}) VALUES (1, 0)")
+            else:
+                connection.execute(f"INSERT INTO {name} SELECT * FROM {name} LIMIT 1")
             seen.add(schema.digest(connection))
             connection.execute("ROLLBACK")
         for column, value in (("verdict", "'x'"), ("record", "record + 1"), ("time_ms", "1"), ("times", "[1, 2]")):

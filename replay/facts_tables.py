@@ -1,0 +1,125 @@
+"""The tables `facts` (a round and seat) and `draws` (a tile drawn) of a replayed batch, as Arrow."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from replay import facts, watch
+from replay.hand import tables
+from replay.jit import record
+from replay.outputs import build
+from replay.shanten import distances
+from replay.state import RESULT, STATE
+
+if TYPE_CHECKING:
+    from replay.batch import Played
+
+SUMS = [(f"{name}_{sum_}", pa.float64()) for name in watch.LUCK for sum_ in ("expected", "variance")]
+FACTS = pa.schema(
+    [
+        ("round_id", pa.uint64()), ("seat", pa.int8()),
+        # the dealt hand
+        ("start_tiles", pa.int8()), ("start_shanten", pa.int8()), ("start_pairs", pa.int8()),
+        ("start_triplets", pa.int8()), ("start_dragons", pa.int8()), ("start_suit_tiles", pa.int8()),
+        ("discards", pa.int16()), ("shanten", pa.list_(pa.int8())),  # after each own discard
+        # ready for the first time
+        ("ready_turn", pa.int8()), ("ready_event", pa.int16()), ("ready_left", pa.int8()),
+        ("ready_waits", pa.uint32()), ("ready_live_own", pa.int8()), ("ready_live_true", pa.int8()),
+        # revealed
+        ("reveal_order", pa.int8()), ("reveal_live_own", pa.int8()), ("reveal_live_true", pa.int8()),
+        # draws: how many, how many useful, how many expected
+        ("draws", pa.int16()), ("draws_behind", pa.int16()),
+        ("useful_draws", pa.int16()), *SUMS[:2],
+        ("ready_draws", pa.int16()), ("ready_hits", pa.int16()), *SUMS[2:4],
+        ("revealed_draws", pa.int16()), ("revealed_hits", pa.int16()), *SUMS[4:6],
+        ("replacement_hits", pa.int16()), *SUMS[6:],
+        # offered and passed
+        ("wins_offered", pa.int8()), ("wins_missed", pa.int8()),
+        ("self_draws_offered", pa.int8()), ("self_draws_missed", pa.int8()), ("first_missed_event", pa.int16()),
+        ("kongs_offered", pa.int8()), ("kongs_declined", pa.int8()),
+        ("pungs_offered", pa.int8()), ("pungs_declined", pa.int8()),
+        # defence
+        ("dealt_in_ready", pa.bool_()), ("dealt_into_revealed", pa.bool_()),
+        ("discards_into_revealed", pa.int8()), ("dangerous_discards", pa.int8()), ("careless_discards", pa.int8()),
+        # the end
+        ("final_shanten", pa.int8()), ("final_waits", pa.uint32()), ("final_live_true", pa.int8()),
+    ]
+)  # fmt: skip
+DRAWS = pa.schema(
+    [
+        ("round_id", pa.uint64()), ("n", pa.int16()), ("event", pa.int16()), ("seat", pa.int8()),
+        ("tile", pa.uint8()), ("place", pa.int8()), ("behind", pa.bool_()), ("remaining", pa.int8()),
+        ("same", pa.int8()), ("shanten", pa.int8()), ("useful", pa.int8()), ("hit", pa.bool_()),
+        ("ready", pa.bool_()), ("revealed", pa.bool_()), ("after_call", pa.bool_()), ("caller", pa.int8()),
+    ]
+)  # fmt: skip
+TABLES = {"facts": FACTS, "draws": DRAWS}
+# Columns that are empty where there is no such thing: column -> the column of watch.FACTS that is -1 or 0 there.
+EMPTY_BELOW = {
+    **dict.fromkeys(
+        ("ready_turn", "ready_left", "ready_waits", "ready_live_own", "ready_live_true"), ("ready_turn", 0)
+    ),
+    "ready_event": ("ready_event", 0),  # dealt ready
+    "reveal_order": ("reveal_order", 1),
+    **{name: (name, 0) for name in ("reveal_live_own", "reveal_live_true", "first_missed_event")},
+    "final_live_true": ("final_waits", 1),
+}
+
+
+class Watcher:
+    """Finds the facts of batch after batch."""
+
+    def __init__(self) -> None:
+        self._watch = record(watch.WATCH)
+        self._out = record(RESULT)
+        self._state = record(STATE)
+
+    def tables(self, ids: np.ndarray, played: "Played", records: np.recarray) -> dict[str, pa.Table]:
+        """The tables of TABLES for the rounds of a batch that have facts, in its order.
+
+        ids: uint64[n], the rounds' ids; records: the ruleset records that `played` was played with.
+        """
+        chosen = np.nonzero((played.rounds.settled == 0) & (played.results.end >= 0))[0]
+        found = np.zeros(len(chosen), watch.FACTS)
+        drawn = np.zeros(int(played.results.draws[chosen].sum()), watch.DRAW)
+        if len(chosen):
+            rows = facts.run(
+                played.rounds, played.events, chosen, records, tables(), distances(), self._state, self._watch,
+                self._out, found.view(np.recarray), drawn.view(np.recarray),
+            )  # fmt: skip
+            assert rows == len(drawn)
+        return {"facts": fact_table(ids[chosen], found), "draws": draw_table(ids[chosen], drawn)}
+
+
+def fact_table(ids: np.ndarray, found: np.ndarray) -> pa.Table:
+    """Three rows a round.  found: watch.FACTS[n]."""
+    columns = {}
+    for field in FACTS:
+        if field.name in found.dtype.names and field.name != "shanten":
+            values = found[field.name].reshape(-1)
+            if pa.types.is_boolean(field.type):
+                values = values != 0
+            missing = None
+            if field.name in EMPTY_BELOW:
+                by, least = EMPTY_BELOW[field.name]
+                missing = found[by].reshape(-1) < least
+            columns[field.name] = pa.array(values.astype(field.type.to_pandas_dtype()), mask=missing)
+    counts = found["discards"].reshape(-1).astype(np.int64)
+    listed = np.arange(watch.MOST_DISCARDS)[None, :] < counts[:, None]
+    values = found["shanten"].reshape(-1, watch.MOST_DISCARDS)[listed]
+    offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    columns["shanten"] = pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+    columns["round_id"] = pa.array(np.repeat(ids, 3))
+    columns["seat"] = np.tile(np.arange(3, dtype=np.int8), len(ids))
+    return build(FACTS, columns)
+
+
+def draw_table(ids: np.ndarray, drawn: np.ndarray) -> pa.Table:
+    """One row a draw.  drawn: watch.DRAW[m], whose `row` counts the ids."""
+    columns = {name: pa.array(drawn[name]) for name in DRAWS.names if name in drawn.dtype.names}
+    columns["round_id"] = pa.array(ids[drawn["row"]])
+    caller = drawn["caller"]
+    columns["after_call"] = pa.array(caller >= 0)
+    columns["caller"] = pa.array(caller, mask=caller < 0)
+    return build(DRAWS, columns)
