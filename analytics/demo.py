@@ -19,7 +19,7 @@ from typing import Any
 
 from analytics import planting, warehouse
 from ingest.read import Reader
-from replay import jit, one_round, ruleset, simulate
+from replay import jit, one_round, ruleset, scan, simulate
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
@@ -129,7 +129,7 @@ def _make(folder: Path, rounds: int, progress: Callable[[int], None]) -> Demo:
 
     recordings = sorted(str(path) for path in (folder / "recorded").glob("*.gz"))
     paths = [*(str(logs / f"{ident}.jsonl") for ident in idents), *recordings]
-    summary = warehouse.load(Reader(paths, check_rules=ruleset.check), db, progress=progress)
+    summary = warehouse.load(Reader(paths, check_rules=ruleset.check, scanner=scan.fastest), db, progress=progress)
     return _look(folder, db, summary, planted, recordings)
 
 

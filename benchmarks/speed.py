@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from analytics import warehouse
 from ingest.read import Reader
-from replay import ruleset
+from replay import ruleset, scan
 from replay.batch import Replayer, columns, flat_events
 from replay.simulate import write
 
@@ -41,7 +41,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def reader(path: Path) -> Reader:
-    return Reader([path], check_rules=ruleset.check)
+    return Reader([path], check_rules=ruleset.check, scanner=scan.fastest)
 
 
 def strip(source: Path, target: Path) -> None:

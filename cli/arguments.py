@@ -69,11 +69,12 @@ def reader(
 ) -> "Reader":
     """The reader of the logs that a command was given."""
     from ingest.read import Reader
-    from replay import ruleset
+    from replay import ruleset, scan
 
     return Reader(
-        logs, site=site, users=users, rules=rules, options=options(rules, choices), check_rules=ruleset.check, **more
-    )
+        logs, site=site, users=users, rules=rules, options=options(rules, choices), check_rules=ruleset.check,
+        scanner=scan.fastest, **more,
+    )  # fmt: skip
 
 
 @contextmanager

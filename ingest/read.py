@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from ingest import formats
 from ingest.formats import CheckRules, Context, Parsed
+from ingest.formats.kwx_rows import Scanner
 from ingest.known import Sift
 from ingest.rejects import SOURCES, RejectRow
 from ingest.rejects import batch as rejects_batch
@@ -34,7 +35,8 @@ class Reader:
 
     site: name for records that name none; users: CSV of accounts for formats without them; rules, options: a claim
     that overrides what the logs name; check_rules(id, options) -> None or (code, field, message);
-    keep_raw: fill the `raw` column.  `notes`: what a person should be told (empty files, files left out).
+    keep_raw: fill the `raw` column; scanner: replay.scan.scanner, for speed alone: it changes nothing that is read.
+    `notes`: what a person should be told (empty files, files left out).
     Raises SourceError (in the constructor for paths that do not exist, while iterating for those that do not open).
     """
 
@@ -49,10 +51,11 @@ class Reader:
         check_rules: CheckRules | None = None,
         keep_raw: bool = False,
         batch_rounds: int = 4096,
+        scanner: Scanner | None = None,
     ) -> None:
         self.notes: list[str] = []
         self.paths = expand([str(path) for path in paths], self.notes)
-        self._context = Context(site, users, rules, options, check_rules, keep_raw, batch_rounds)
+        self._context = Context(site, users, rules, options, check_rules, keep_raw, batch_rounds, scanner)
         self._modules = formats.modules()
         self._one_record = [module.NAME for module in self._modules if getattr(module, "ONE_RECORD", False)]
         self._sift = Sift()

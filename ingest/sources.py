@@ -145,8 +145,7 @@ class Stream:
             yield [self._line(number, at, data, state or UNENDED)]
 
     def _line(self, number: int, at: int, data: bytes, state: int) -> Line:
-        if at == 0 and data.startswith(b"\xef\xbb\xbf"):
-            at, data = 3, data[3:]
+        at, data = without_mark(at, data)
         return Line(number, at, data[:-1] if data.endswith(b"\r") and state != TOO_LONG else data, state)
 
     @contextmanager
@@ -166,6 +165,11 @@ class Stream:
                 copy.write(chunk)
             copy.seek(0)
             yield copy
+
+
+def without_mark(at: int, data: bytes) -> tuple[int, bytes]:
+    """The offset and the bytes of a line, behind the byte order mark if the line is the first and begins with one."""
+    return (3, data[3:]) if at == 0 and data.startswith(b"\xef\xbb\xbf") else (at, data)
 
 
 def wide_encoding(head: bytes) -> str | None:

@@ -17,6 +17,9 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# What of ingest is compiled in: constants and the shapes of records.
+INGEST = ("events.py", "tiles.py", "formats/kwx_record.py", "formats/kwx_rows.py")
+
 COMPILED = os.environ.get("KWX_JIT", "1") != "0"
 
 
@@ -24,7 +27,8 @@ def sources_digest() -> str:
     """Sixteen hex digits over every Python source and rule file here and the versions that shape machine code."""
     digest = hashlib.sha256()
     here = Path(__file__).parent
-    for path in sorted([*here.glob("*.py"), here / "rulesets" / "base.toml", here.parent / "ingest" / "events.py"]):
+    read = [here.parent / "ingest" / name for name in INGEST]
+    for path in sorted([*here.glob("*.py"), here / "rulesets" / "base.toml", *read]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     digest.update(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     return digest.hexdigest()[:16]

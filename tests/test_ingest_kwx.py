@@ -15,9 +15,8 @@ from test_ingest_sources import DATA, LINES, LOG, read
 
 from ingest import events as ev
 from ingest.formats import Context, kwx, kwx_parquet
-from ingest.formats.kwx import canonical
 from ingest.formats.kwx_json import members
-from ingest.formats.kwx_record import KEYS, milliseconds, record
+from ingest.formats.kwx_record import KEYS, milliseconds
 from ingest.formats.kwx_write import rfc3339, write
 from ingest.notation import decode_events, encode_events, explain_events
 from ingest.read import Reader
@@ -175,22 +174,6 @@ def test_any_other_spelling_means_the_same(row: dict[str, Any], random: Any) -> 
     plain = columns(dumps(row))
     assert columns(json.dumps(shuffled(row))) == plain
     assert columns(json.dumps(row, indent=1).replace("\n", "\t")) == plain
-
-
-@FEW
-@given(rounds())
-def test_the_fast_way_and_the_slow_one_agree(row: dict[str, Any]) -> None:
-    text = dumps(row)
-    slow, fast = record(text, Context()), canonical(text, Context())
-    if fast is not None:
-        same = fast.fields._replace(wins=slow.fields.wins if fast.fields.wins else None)
-        assert fast._replace(fields=same) == slow
-
-
-def test_the_fast_way_is_the_usual_one() -> None:
-    assert all(canonical(text.decode(), Context()) for text in LINES)
-    bare = [re.sub(rb',"(time|site|dice|wall|_expect)":("[^"]*"|\[[^]]*\]|\{.*\}(?=\}))', b"", text) for text in LINES]
-    assert all(canonical(text.decode(), Context()) for text in bare)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ingest.events import DICT, ROUNDS
+from ingest.formats.kwx_rows import Scanner
 from ingest.rejects import Reject, RejectRow
 
 NAMES = ("kwx_parquet", "kws_archive", "node_kwx", "kwx")  # modules, in the order they are asked
@@ -53,7 +54,8 @@ class Context:
 
     site: name for records that name none; users: path of a CSV of accounts (formats that have none);
     rules, options: a claim that overrides what the log names; check_rules(id, options) -> None or
-    (code, field, message); keep_raw: fill the `raw` column; batch_rounds: rounds per batch.
+    (code, field, message); keep_raw: fill the `raw` column; batch_rounds: rounds per batch; scanner: replay.scan's,
+    which reads usual lines of a kwx log many times as fast as the exact way, which decides about all others.
     """
 
     site: str | None = None
@@ -63,6 +65,7 @@ class Context:
     check_rules: CheckRules | None = None
     keep_raw: bool = False
     batch_rounds: int = 4096
+    scanner: Scanner | None = None
     _seen: dict[tuple[str, str], tuple[str, str] | tuple[str, str, str]] = field(default_factory=dict)
 
     def ruleset(self, rules: str, options: Mapping[str, Any] | str) -> tuple[str, str]:

@@ -1,57 +1,32 @@
 """The kwx log, version 1: one round a line of JSON.  Source: log-format.md section 1.
 
-A line in canonical form is taken apart by one regular expression, which checks nearly everything at once; any other
-line, and every line with a fault, goes the slow, exact way through kwx_record.  Both give the same texts, and the texts
-of a whole batch are turned into columns together, which also finds the faults in tiles, events and times.
+Lines are read in one of two ways to the same columns.  A scanner, where the reader has one, takes whole blocks of bytes
+apart and accepts what is plainly right; whatever it does not accept, and everything where there is none, goes the exact
+way through kwx_record, line by line, which alone refuses records and says why.
 `line_sha256` is filled for every round, since a line cannot know whether the next one of its game will name it in
 `prev`; its first 64 bits are the round's `content`.
 """
 
-import gc
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ingest.formats import Context, Parsed, rounds_batch
-from ingest.formats.kwx_columns import columns, decoded, explain, packed_fans
-from ingest.formats.kwx_json import dumps, load
-from ingest.formats.kwx_record import NAME_LIMIT, SCHEME, Fields, Record, made, milliseconds, record
-from ingest.rejects import Reject, RejectRow
-from ingest.sources import TOO_LONG, UNENDED, Line, Stream
+from ingest.formats.kwx_columns import columns, decoded, explain
+from ingest.formats.kwx_record import Record, record
+from ingest.formats.kwx_rows import Block
+from ingest.formats.kwx_scanned import Raws, merged, scanned, texts
+from ingest.rejects import RAW_LIMIT, Reject, RejectRow
+from ingest.sources import BLANK, LINE_LIMIT, TOO_LONG, UNENDED, WHOLE, Line, Stream, without_mark
 
 NAME = "kwx"
-BATCH_BYTES = 1 << 24  # lines held for one batch, whatever their number
+BATCH_BYTES = 1 << 24  # of lines held for one batch, whatever their number
+BLOCK_BYTES = 1 << 22
 _KEY = re.compile(rb'"kwx"\s*:')
-
-# Of texts without a backslash; tiles and events are looked at later, so any text will do here.
-_TEXT = r'[^"\x00-\x1f]'
-_LATER = r'"([^"]*)"'
-_INT = r"(?:0|-?[1-9][0-9]{0,14})"
-_COUNT = r"(?:0|[1-9][0-9]{0,14})"
-_PIAO = r"(?:0|[1-9][0-9]{0,5})"
-_HEX = r"[0-9a-f]{64}"
-_WIN = (
-    r'\{"seat":([0-2])(?:,"from":([0-2]))?,"tile":"([1-9][mps]|[567]z)"(?:,"fans":\[([a-z_,"]*)\])?'
-    rf'(?:,"multiple":({_COUNT}))?\}}'
-)
-_RESULT = (
-    rf'\{{(?:"end":"(win|draw|no_safe_tile|aborted)",)?"points":\[({_INT},{_INT},{_INT})\]'
-    rf'(?:,"wins":(\[)(?:{_WIN}(?:,{_WIN})?)?\])?(?:,"kongs":\[({_INT},{_INT},{_INT})\])?(?:,"fee":({_COUNT}))?\}}'
-)
-_PROOF = rf'\{{"scheme":"({SCHEME})","commit":"({_HEX})","salt":"([ !#-~]*)","order":{_LATER},"deal":"(one|four)"\}}'
-# The groups are the fields of Fields, in order.
-_CANONICAL = re.compile(
-    rf'\{{"kwx":1(?:,"site":"({_TEXT}+)")?,"game":"({_TEXT}+)","round":({_COUNT})(?:,"prev":"({_HEX})")?'
-    rf'(?:,"time":"([0-9TZ:.+-]+)")?,"rules":"({_TEXT}*)"(?:,"options":(\{{[^{{}}\x00-\x1f]*\}}))?'
-    rf',"players":\[("{_TEXT}*","{_TEXT}*","{_TEXT}*")\],"dealer":([0-2])(?:,"dice":\[([1-6],[1-6])\])?'
-    rf'(?:,"piao":\[({_PIAO},{_PIAO},{_PIAO})\])?(?:,"base":([1-9][0-9]{{0,11}}))?(?:,"raise":([0-9]|1[0-6]))?'
-    rf',"deal":\[{_LATER},{_LATER},{_LATER}\](?:,"wall":{_LATER})?(?:,"proof":{_PROOF})?'
-    rf',"events":{_LATER}(?:,"times":\[([0-9,]*)\])?(?:,"result":{_RESULT})?(,"_.*)?\}}'
-)
 
 
 def sniff(head: bytes) -> bool:
@@ -60,7 +35,13 @@ def sniff(head: bytes) -> bool:
 
 
 def read(stream: Stream, context: Context) -> Iterator[Parsed]:
-    """The rounds and rejects of a stream of lines."""
+    """The rounds and rejects of a stream of lines; the `raws` of a part are there until the next is asked for."""
+    if context.scanner is None or stream.wide:
+        return _read_lines(stream, context)
+    return _read_blocks(stream, context)
+
+
+def _read_lines(stream: Stream, context: Context) -> Iterator[Parsed]:
     held: list[Line] = []
     size = first = 0
     for lines in stream.lines():
@@ -75,26 +56,125 @@ def read(stream: Stream, context: Context) -> Iterator[Parsed]:
         yield parse(stream, held, first, context)
 
 
+def _read_blocks(stream: Stream, context: Context) -> Iterator[Parsed]:
+    block = Block(BLOCK_BYTES, context.batch_rounds)
+    place = block.place
+    place.offset = stream.start
+    first = 0
+    dropping = False  # the rest of a line that is too long
+
+    def parts(least: int) -> Iterator[Parsed]:
+        """Batches of the lines there are, each of all rows or of `least` bytes."""
+        nonlocal first
+        while place.at < place.stop or place.count:
+            context.scanner.scan(block)  # type: ignore[union-attr]
+            stream.line = int(place.number)
+            full = place.count == len(block.rows)
+            if not full and (not place.count or place.at - block.rows.start[0] < least):
+                return
+            yield parse_block(stream, block, first, context)
+            first += int(place.count)
+            block.clear()
+            if not full:
+                return
+
+    for piece in stream.chunks():
+        if dropping:
+            end = piece.find(b"\n") + 1
+            place.offset += end or len(piece)
+            if not end:
+                continue
+            dropping = False
+            place.number += 1
+            piece = piece[end:]
+        block.put(piece)
+        yield from parts(BATCH_BYTES)
+        if place.stop - place.at > LINE_LIMIT:
+            dropping = True
+            _too_long(block)
+    place.last = 1
+    yield from parts(0)
+
+
+def _too_long(block: Block) -> None:
+    """The line under way, of which RAW_LIMIT bytes are kept, becomes a row."""
+    place, row = block.place, block.rows[block.place.count]
+    row.start, row.stop, row.byte = place.at, place.at + RAW_LIMIT, place.at + place.offset
+    row.number, row.fine, row.too_long = place.number, 0, 1
+    place.offset += place.stop - row.stop
+    block.cut(int(row.stop))
+    if block.data[place.at : place.stop].tobytes().strip(BLANK):
+        place.count += 1
+    place.at = place.stop
+
+
 def parse(stream: Stream, lines: list[Line], first: int, context: Context) -> Parsed:
-    """Lines to a batch of rounds and the rejects; `first` is the record number of the first line."""
-    collecting = gc.isenabled()
-    gc.disable()  # thousands of small tuples, none in a cycle: looking through them takes a fifth of the time
-    try:
-        return _parse(stream, lines, first, context)
-    finally:
-        if collecting:
-            gc.enable()
+    """Lines to a batch of rounds and the rejects, the exact way; `first` is the record number of the first line."""
+    table, at, rejects = _exact(stream, lines, np.arange(first, first + len(lines)), context)
+    mine = [lines[index] for index in at]
+    raws = [line.data for line in mine]
+    if context.keep_raw:
+        table["raw"] = pa.array([raw.decode() for raw in raws], pa.large_string())
+    numbers, bytes_ = ([getattr(line, name) for line in mine] for name in ("number", "byte"))
+    table |= _placed(stream, [first + index for index in at], numbers, bytes_, raws)
+    return Parsed(rounds_batch(table, len(at)), raws, rejects)
 
 
-def _parse(stream: Stream, lines: list[Line], first: int, context: Context) -> Parsed:
+def parse_block(stream: Stream, block: Block, first: int, context: Context) -> Parsed:
+    """The rows of a block to a batch of rounds and the rejects; `first` is the record number of the first row."""
+    rows = block.rows[: block.place.count]
+    table, fine = scanned(block, context)
+    odd = np.flatnonzero(~fine)
+    at, rejects = np.flatnonzero(fine), []
+    marked = 0  # bytes of a byte order mark, which is no part of the first line
+    if len(odd):
+        lines = []
+        for row in odd.tolist():
+            one = rows[row]
+            data = block.data[one.start : one.stop].tobytes()
+            state = TOO_LONG if one.too_long else UNENDED if one.unended else WHOLE
+            lines.append(Line(int(one.number), *without_mark(int(one.byte), data), state))
+        marked = lines[0].byte - int(rows.byte[odd[0]])
+        more, kept, rejects = _exact(stream, lines, first + odd, context)
+        table, at = merged(table, at, more, odd[kept])
+    starts, stops = rows.start[at], rows.stop[at]
+    if marked and len(at) and at[0] == odd[0]:
+        starts[0] += marked
+    raws = Raws(block.data, starts, stops)
+    if context.keep_raw:
+        table["raw"] = texts(block.data, starts, stops - starts, context.scanner, pa.large_string())
+    bytes_ = rows.byte[at] + starts - rows.start[at]
+    table |= _placed(stream, first + at, rows.number[at], bytes_, raws)
+    return Parsed(rounds_batch(table, len(at)), raws, rejects)
+
+
+def _placed(stream: Stream, records: Any, numbers: Any, bytes_: Any, raws: Sequence[bytes]) -> dict[str, Any]:
+    """The columns that tell where rounds stand, and the digests of their lines."""
+    hashes = [sha256(raw) for raw in raws]
+    contents = np.frombuffer(b"".join([digest.digest()[:8] for digest in hashes]), "<u8")
+    return {
+        "source": stream.name,
+        "format": NAME,
+        "record": pa.array(records, pa.int64()),
+        "line": pa.array(numbers, pa.int64()),
+        "byte": pa.array(bytes_, pa.int64()),
+        "content": pa.array(contents, pa.uint64()),
+        "line_sha256": pa.array([digest.hexdigest() for digest in hashes], pa.string()),
+    }
+
+
+def _exact(
+    stream: Stream, lines: list[Line], records: np.ndarray, context: Context
+) -> tuple[dict[str, Any], list[int], list[RejectRow]]:
+    """Lines the exact way: the columns of those that are rounds, which these are, and the rejects of the others."""
     rejects: list[RejectRow] = []
     rows: list[Record] = []
     at: list[int] = []  # the line of each row
 
     def refuse(index: int, reject: Reject) -> None:
         line = lines[index]
-        row = RejectRow(first + index, line.number, line.byte, reject.code, reject.field, reject.message, line.data)
-        rejects.append(row)
+        place = int(records[index]), line.number, line.byte
+        rejects.append(RejectRow(*place, reject.code, reject.field, reject.message, line.data))
 
     for index, line in enumerate(lines):
         try:
@@ -113,32 +193,16 @@ def _parse(stream: Stream, lines: list[Line], first: int, context: Context) -> P
         at = [index for index, good in zip(at, fine, strict=True) if good]
         arrays, fine = decoded(rows)
         rejects.sort()
-    raws = [lines[index].data for index in at]
-    hashes = [sha256(raw) for raw in raws]
-    contents = np.frombuffer(b"".join([digest.digest()[:8] for digest in hashes]), "<u8")
-    table = columns(rows, arrays, context.site or "") | {
-        "source": stream.name,
-        "format": NAME,
-        "record": pa.array([first + index for index in at], pa.int64()),
-        "line": pa.array([lines[index].number for index in at], pa.int64()),
-        "byte": pa.array([lines[index].byte for index in at], pa.int64()),
-        "content": pa.array(contents, pa.uint64()),
-        "line_sha256": pa.array([digest.hexdigest() for digest in hashes], pa.string()),
-    }
-    if context.keep_raw:
-        table["raw"] = pa.array([raw.decode() for raw in raws], pa.large_string())
-    return Parsed(rounds_batch(table, len(rows)), raws, rejects)
+    return columns(rows, arrays, context.site or ""), at, rejects
 
 
 def _record(line: Line, stream: Stream, context: Context) -> Record:
-    """A line's record, the fast way or the slow one."""
     if stream.wide:
         raise Reject("not_utf8", None, f"{stream.wide} text; save it as UTF-8")
     if line.state == TOO_LONG:
         raise Reject("too_long", None, "a line of more than 1 MiB")
     try:
-        text = line.data.decode()
-        return canonical(text, context) or record(text, context)
+        return record(line.data.decode(), context)
     except UnicodeDecodeError as error:
         if line.state == UNENDED and error.end == len(line.data) and "end of data" in error.reason:
             raise Reject("truncated", None, _cut(stream)) from None
@@ -151,51 +215,3 @@ def _record(line: Line, stream: Stream, context: Context) -> Record:
 
 def _cut(stream: Stream) -> str:
     return "the last record lacks its end" + (f"; {stream.fault.message}" if stream.fault else "")
-
-
-def canonical(text: str, context: Context) -> Record | None:
-    """The record of a line in canonical form; None for a line that has to be looked at more closely."""
-    match = None if "\\" in text else _CANONICAL.fullmatch(text)
-    if match is None:
-        return None
-    fields = Fields._make(match.groups())
-    source = None
-    try:
-        players = _players(fields.players)
-        if not _fine(fields.fans_0, fields.seat_0, fields.from_0) or not _fine(
-            fields.fans_1, fields.seat_1, fields.from_1
-        ):
-            return None
-        if fields.extra is not None:
-            extra = "{" + fields.extra[1:] + "}"
-            private = load(extra)
-            if dumps(private) != extra or any(not key.startswith("_") for key in private):
-                return None
-            fields = fields._replace(extra=extra)
-            source = private.get("_source")
-        if fields.options is not None and not _compact(fields.options):
-            return None
-        ruleset = context.ruleset(fields.rules, fields.options or "{}")
-        time_ms = None if fields.time is None else milliseconds(fields.time)
-    except (Reject, ValueError):
-        return None
-    return made(fields, players, ruleset, time_ms, source)
-
-
-@lru_cache(maxsize=4096)
-def _players(text: str) -> list[str]:
-    """Three quoted names; ValueError when one is too long."""
-    players = text[1:-1].split('","')
-    if max(map(len, players)) > NAME_LIMIT:
-        raise ValueError
-    return players
-
-
-@lru_cache(maxsize=4096)
-def _compact(options: str) -> bool:
-    """Whether the text is an object as dumps writes it; Reject when it is no object at all."""
-    return dumps(load(options)) == options
-
-
-def _fine(fans: str | None, seat: str | None, payer: str | None) -> bool:
-    return (payer is None or payer != seat) and (fans is None or packed_fans(fans) >= 0)
