@@ -3,7 +3,7 @@
 Everything happens in one transaction of the caller's connection.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import duckdb
@@ -39,14 +39,13 @@ class Fill:
     def __exit__(self, *error: object) -> None:
         self._worker.shutdown()
 
-    def batch(self, rounds: pa.RecordBatch, rejects: pa.RecordBatch, feed: Callable) -> None:
-        """Replays new rounds and inserts what comes out, and the rejects."""
-        if rounds.num_rows:
-            self._new_ids.append(rounds["round_id"].to_numpy().copy())  # a view would keep the whole batch
-            self._new_games.append(rounds["game_key"].to_numpy().copy())
-            for name, table in feed(rounds).items():
-                self._insert(name, table)
-        self._insert("run_rejects", pa.Table.from_batches([rejects]))
+    def add(self, tables: Mapping[str, pa.Table]) -> None:
+        """Inserts rows of the replay's tables and of "rejects"."""
+        for name, table in tables.items():
+            if name == "rounds":
+                self._new_ids.append(table["round_id"].to_numpy().copy())  # a view would keep the whole batch
+                self._new_games.append(table["game_key"].to_numpy().copy())
+            self._insert("run_rejects" if name == "rejects" else name, table)
 
     def _insert(self, name: str, table: pa.Table) -> None:
         if table.num_rows:

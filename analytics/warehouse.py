@@ -90,10 +90,12 @@ def load(
 
     The same logs again change nothing, and the result does not depend on how logs are spread over loads: the reader
     is told the rounds that are stored, so that the same content is a repeat and another a reject (`duplicate_round`),
-    and the game level is judged over all rounds of a game, whenever they came.  `reader` is an ingest.read.Reader,
-    `replayer` a replay.batch.Replayer that takes the place of `facts`, whether to find facts, also those of rounds that
-    an earlier load stored without; `check_games` is replay.games.check_games; `progress` is told the number of
-    rounds of each batch.
+    and the game level is judged over all rounds of a game, whenever they came.
+
+    `reader` is an ingest.read.Reader, or the like with `replayed` set, which gives rows of the replay's tables and of
+    "rejects" in their order; `replayer` a replay.batch.Replayer that takes the place of `facts`, whether to find facts,
+    also those of rounds that an earlier load stored without; `check_games` is replay.games.check_games; `progress` is
+    told the number of rounds of each batch.
 
     Atomic: an exception, or a kill, at any time leaves the old data set.  WarehouseError when another load is
     running, the file is no data set of this version, the file system has no symbolic links, or space runs out.
@@ -132,10 +134,10 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
     known = schema.arrow(connection, "SELECT round_id, content FROM rounds ORDER BY round_id")
     reader.know(known["round_id"].to_numpy(), known["content"].to_numpy())
     with Fill(connection) as fill:
-        for batch in reader:
-            fill.batch(batch.rounds, batch.rejects, replayer.feed)
-            if progress is not None:
-                progress(batch.rounds.num_rows)
+        for tables in reader if getattr(reader, "replayed", False) else _replayed(reader, replayer):
+            fill.add(tables)
+            if progress is not None and "rounds" in tables:
+                progress(tables["rounds"].num_rows)
         fill.flush()
         filled, left = (0, 0) if empty or not replayer.facts else fill.facts(replayer.facts_of)
         fill.games(check_games)
@@ -151,6 +153,13 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
     )
     connection.execute("CHECKPOINT")
     return summary
+
+
+def _replayed(reader, replayer) -> Iterator[dict[str, pa.Table]]:
+    """The tables of each batch: the replay's, and "rejects"."""
+    for batch in reader:
+        tables = replayer.feed(batch.rounds) if batch.rounds.num_rows else {}
+        yield {**tables, "rejects": pa.Table.from_batches([batch.rejects])}
 
 
 def _version(summary: Summary) -> str:
