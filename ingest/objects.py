@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SCHEME = "s3://"
 AHEAD = 1 << 23  # bytes of one request when an object is read from its beginning to its end
-SEEK = 1 << 20  # and when it is read here and there
+SEEK = 1 << 22  # and when it is read here and there
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _MAGIC = re.compile(r"[*?\[]")
 _AWS = re.compile(r"AWS Error (\w+)(?: \(HTTP status (\d+)\))? during (\w+) operation: (.*)", re.S)
@@ -131,6 +131,15 @@ def _matches(parts: list[str], pattern: list[str]) -> bool:
     if pattern[0] == "**":
         return _matches(parts, pattern[1:]) or _matches(parts[1:], pattern)
     return fnmatch.fnmatchcase(parts[0], pattern[0]) and _matches(parts[1:], pattern[1:])
+
+
+def size(url: str) -> int:
+    """Bytes of an object; OSError when there is none."""
+    files, path = store(url)
+    info = files.get_file_info(path)
+    if not info.is_file:
+        raise OSError(None, "no such object")
+    return info.size
 
 
 @contextmanager

@@ -57,7 +57,7 @@ class Stream:
     def __init__(
         self, name: str, pieces: Iterable[bytes], path: str | None = None, start: int = 0, head: bytes | None = None
     ) -> None:
-        self.name = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        self.name = shown(name)
         self.path = path  # of a plain file
         self.start = start
         self.fault: Fault | None = None
@@ -170,6 +170,11 @@ class Stream:
 def without_mark(at: int, data: bytes) -> tuple[int, bytes]:
     """The offset and the bytes of a line, behind the byte order mark if the line is the first and begins with one."""
     return (3, data[3:]) if at == 0 and data.startswith(b"\xef\xbb\xbf") else (at, data)
+
+
+def shown(path: str) -> str:
+    """A path as text: bytes that are not UTF-8 as \\xNN."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def wide_encoding(head: bytes) -> str | None:

@@ -5,6 +5,7 @@ A format is one module of this package, listed in NAMES, with
     NAME: str                                      # the `format` column, "node-kwx"
     def sniff(head: bytes) -> bool                 # is a source that starts with these bytes (<= 64 KiB) mine?
     def read(stream, context) -> Iterator[Parsed]  # its records, in order
+    BY_LINE: bool = False                          # each line is a record by itself, whatever stands beside it
     ONE_RECORD: bool = False                       # equal content is a repeat, whatever game and round it stands in
 
 `read` gets

@@ -24,6 +24,7 @@ from ingest.rejects import RAW_LIMIT, Reject, RejectRow
 from ingest.sources import BLANK, LINE_LIMIT, TOO_LONG, UNENDED, WHOLE, Line, Stream, without_mark
 
 NAME = "kwx"
+BY_LINE = True
 BATCH_BYTES = 1 << 24  # of lines held for one batch, whatever their number
 BLOCK_BYTES = 1 << 22
 _KEY = re.compile(rb'"kwx"\s*:')
