@@ -23,7 +23,7 @@ class Tables:
 
     def arrow(self, query: str, parameters: list[Any] | None = None) -> pa.Table:
         """The rows of a query; the query orders them."""
-        return self._connection.execute(query, parameters or []).to_arrow_table()
+        return self._connection.sql(query, params=parameters or []).to_arrow_table()
 
     def _columns(self, query: str) -> dict[str, np.ndarray]:
         """The columns of a query as NumPy arrays: numbers, or objects for text; nulls of numbers as NaN."""
@@ -32,7 +32,7 @@ class Tables:
 
     def one(self, query: str) -> Any:
         """The single value of a query."""
-        return self._connection.execute(query).fetchone()[0]
+        return self.arrow(query).column(0)[0].as_py()
 
     @cached_property
     def rounds(self) -> int:
