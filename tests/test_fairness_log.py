@@ -5,11 +5,11 @@ from pathlib import Path
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 import pytest
+from fairness_tables import empty, insert
 from scipy.stats import kstest
 
-from analytics import schema, warehouse
+from analytics import warehouse
 from analytics.fairness import log_integrity, multiplicity
 from analytics.fairness.tables import Tables
 from ingest.read import Reader
@@ -18,24 +18,9 @@ from replay import ruleset
 RECORDED = Path(warehouse.__file__).parent / "recorded"
 
 
-def empty() -> duckdb.DuckDBPyConnection:
-    """The data set's tables in memory, without rows, and without constraints: a test says what it needs alone."""
-    made = duckdb.connect()
-    schema.create_tables(made)
-    for name in schema.table_names():
-        made.execute(f"CREATE TABLE free AS FROM {name}; DROP TABLE {name}; ALTER TABLE free RENAME TO {name}")
-    return made
-
-
 @pytest.fixture
 def connection() -> duckdb.DuckDBPyConnection:
     return empty()
-
-
-def insert(connection: duckdb.DuckDBPyConnection, name: str, rows: list[dict]) -> None:
-    """Rows into a table, what they leave out null."""
-    given = pa.Table.from_pylist(rows)
-    schema.insert(connection, name, given)
 
 
 def games(seed: int, drop: float, loser: str | None, rounds: int) -> list[list[dict]]:

@@ -15,7 +15,7 @@ from analytics.fairness import multiplicity, result
 from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
 
-FILES: tuple[str, ...] = ("log_integrity",)  # the families' files, in the order of their checks
+FILES: tuple[str, ...] = ("log_integrity", "shuffle")  # the families' files, in the order of their checks
 
 
 class Check(NamedTuple):

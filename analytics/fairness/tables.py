@@ -4,6 +4,7 @@ A check asks for frames by SQL, ordered explicitly, and does its arithmetic in N
 stand incomplete tell nothing about chance: `FAIR` leaves them out.
 """
 
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -29,6 +30,11 @@ class Tables:
         """The columns of a query as NumPy arrays: numbers, or objects for text; nulls of numbers as NaN."""
         found = self.arrow(query)
         return {name: found[name].to_numpy() for name in found.column_names}
+
+    def chunks(self, query: str, rows: int) -> Iterator[dict[str, np.ndarray]]:
+        """The columns of a query, some rows at a time, in no order that means anything; no other query meanwhile."""
+        for batch in self._connection.sql(query).to_arrow_reader(rows):
+            yield {name: batch.column(name).to_numpy(zero_copy_only=False) for name in batch.schema.names}
 
     def one(self, query: str) -> Any:
         """The single value of a query."""
