@@ -352,7 +352,7 @@ def plan_claim(sim, tb, sh, seat, verb):
 def plan_win(sim, seat):
     """The win of the open tile, where it is offered and not passed."""
     st = sim.st
-    if not st.can_win >> seat & 1 or not happens(sim.mind, sim.win[seat]):
+    if not (st.can_win & ~st.declined) >> seat & 1 or not happens(sim.mind, sim.win[seat]):
         return -1
     return event_of(seat, V_WIN, st.kind, st.from_)
 
