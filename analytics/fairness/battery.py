@@ -15,7 +15,12 @@ from analytics.fairness import multiplicity, result
 from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
 
-FILES: tuple[str, ...] = ("log_integrity", "shuffle")  # the families' files, in the order of their checks
+FILES: tuple[str, ...] = (
+    "log_integrity",
+    "shuffle",
+    "compensation",
+    "accounts",
+)  # the families' files, in the order of their checks
 
 
 class Check(NamedTuple):

@@ -1,0 +1,143 @@
+"""Checks 15-17, accounts: does the wall favour someone?
+
+Draw luck is a martingale: whatever has been played and called, the next tile is uniform over what is left, so a draw is
+useful with chance p = r/R.  Sums of (useful − p) over an account's draws have mean zero and variance Σp(1−p), whoever
+plays how well, and whenever rounds end.  Both tails count.  Source: fairness.md, "Accounts".
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+
+from analytics.fairness.battery import Check
+from analytics.fairness.result import POWER, Result
+from analytics.fairness.tables import FAIR, Tables
+
+LEAST = 20.0  # variance of an account's sum below which it is not normal enough for small p-values
+LEVEL = 1e-4  # p-value that power is stated at: about what review takes among a hundred accounts
+BETS = (0.02, 0.05, 0.1, 0.2, 0.4)  # of the e-process, in equal parts on either side
+
+
+class Kind(NamedTuple):
+    """One sum over an account's draws: columns of `facts`, and the effect that it is planned for."""
+
+    check: int
+    name: str
+    hits: str
+    draws: str
+    expected: str
+    variance: str
+    planned: float  # share of the draws that are upgraded to useful ones
+
+
+KINDS = (
+    Kind(15, "draw_luck", "useful_draws", "draws", "useful_expected", "useful_variance", 0.05),
+    Kind(16, "hits_while_ready", "ready_hits", "ready_draws", "ready_expected", "ready_variance", 0.1),
+    Kind(16, "hits_while_revealed", "revealed_hits", "revealed_draws", "revealed_expected", "revealed_variance", 0.1),
+    Kind(17, "replacements", "replacement_hits", "draws_behind", "replacement_expected", "replacement_variance", 0.2),
+)
+
+
+def e_value(away: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """E-values of sums of Bernoulli draws less their chances, from the sums and their variances alone.
+
+    For a draw less its chance, d ≤ 1, E exp(λd) ≤ exp(v(e^λ − 1 − λ)): the products are supermartingales, and so is
+    the mean over several λ and both signs.  It may be looked at any time, as often as one likes.
+    """
+    parts = [
+        np.exp(np.clip(bet * sign * away - variance * (math.exp(bet) - 1 - bet), -700, 700))
+        for bet in BETS for sign in (1, -1)
+    ]  # fmt: skip
+    return np.mean(parts, axis=0)
+
+
+def sums(tables: Tables, kind: Kind) -> dict[str, np.ndarray]:
+    """Per account: rounds, draws, hits, expected, variance, and the rounds that say most."""
+    columns = f"f.{kind.hits} AS hits, f.{kind.draws} AS draws, f.{kind.expected} AS expected"
+    return tables.columns(
+        f"""
+        SELECT player, count(*)::BIGINT AS rounds, sum(draws)::BIGINT AS draws, sum(hits)::BIGINT AS hits,
+            sum(expected) AS expected, sum(round(variance * 1e9)::BIGINT)::DOUBLE / 1e9 AS variance,
+            arg_max(round_id, (hits - expected, round_id), 50) AS top
+        FROM (
+            SELECT s.player, round_id, {columns}, f.{kind.variance} AS variance
+            FROM facts AS f JOIN seats AS s USING (round_id, seat) JOIN rounds USING (round_id)
+            WHERE s.player <> '' AND f.{kind.draws} > 0 AND {FAIR}
+        )
+        GROUP BY player ORDER BY player
+        """
+    )
+
+
+def judge(tables: Tables, kind: Kind) -> list[Result]:
+    """One row an account."""
+    row = Result(kind.check, kind.name, "account", "account", unit="draws", effect_unit="of draws")
+    if not tables.has("facts"):
+        return [row.but(scope="global").not_run("tier")]
+    found = sums(tables, kind)
+    if not len(found["player"]):
+        return [row.but(scope="global").not_run("no_rounds")]
+    away = found["hits"] - found["expected"]
+    spread = np.sqrt(np.maximum(found["variance"], 1e-12))
+    z, e = away / spread, e_value(away, found["variance"])
+    rows = []
+    for at, player in enumerate(found["player"]):
+        n, usual = int(found["draws"][at]), found["expected"][at] / found["draws"][at]
+        se = float(spread[at]) / n
+        shift = kind.planned * (1 - usual)  # an upgrade changes only a draw that would have been useless
+        reach = float(norm.isf(LEVEL / 2) + norm.isf(1 - POWER))
+        each = found["variance"][at] / n
+        needed = math.ceil(reach**2 * each / shift**2) if shift > 0 else None
+        one = row.but(subject=str(player), n=n, needed=needed, evidence=tuple(int(id) for id in found["top"][at]))
+        if found["variance"][at] < LEAST:
+            rows.append(one.not_run("too_few"))
+            continue
+        rows.append(
+            one.but(
+                statistic=float(z[at]),
+                effect=float(away[at]) / n,
+                low=float(away[at]) / n - 1.96 * se,
+                high=float(away[at]) / n + 1.96 * se,
+                p=float(2 * norm.sf(abs(z[at]))),
+                e=float(e[at]),
+                power=float(norm.sf(norm.isf(LEVEL / 2) - shift / se)),
+                detectable=reach * se,
+            )
+        )
+    return rows
+
+
+def draw_luck(tables: Tables) -> list[Result]:
+    """15. Draw luck.
+
+    Statistic: Σ(useful − r/R) / √Σp(1−p) over an account's draws, N(0, 1); e-value beside it.  A draw is useful when
+    it lowers the shanten or completes the hand.  Null: the next tile is uniform over what is left.  Tier T1: all hands
+    and draws.  Unit: draws.  Planned for: one draw in twenty replaced by a useful one.
+    """
+    return judge(tables, KINDS[0])
+
+
+def hits(tables: Tables) -> list[Result]:
+    """16. Hits while ready, and while revealed.
+
+    As 15 over the draws of a ready hand, and over those after the own reveal; a hit completes the hand.  Tier T1.
+    Planned for: one ready draw in ten.
+    """
+    return [*judge(tables, KINDS[1]), *judge(tables, KINDS[2])]
+
+
+def replacements(tables: Tables) -> list[Result]:
+    """17. Kong replacements.
+
+    As 15 over the replacement tiles after kongs.  Tier T1.  Planned for: one replacement in five chosen to be useful.
+    """
+    return judge(tables, KINDS[3])
+
+
+CHECKS = (
+    Check(15, "draw_luck", "T1", draw_luck),
+    Check(16, "hits", "T1", hits),
+    Check(17, "replacements", "T1", replacements),
+)
