@@ -56,7 +56,8 @@ def compensated(tables: Tables) -> list[Result]:
             SELECT s.player, round_id, s.points, rounds.base, f.useful_draws - f.useful_expected AS away,
                 f.useful_variance AS variance,
                 row_number() OVER account - 1 AS before,
-                coalesce(sum(round(1000 * s.points / rounds.base)::BIGINT) OVER (account ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
+                coalesce(sum(round(1000 * s.points / rounds.base)::BIGINT) OVER
+                    (account ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)
                     AS net
             FROM facts AS f JOIN seats AS s USING (round_id, seat) JOIN rounds USING (round_id)
             WHERE s.player <> '' AND rounds.base > 0 AND {FAIR}
