@@ -3,7 +3,8 @@
 Everything happens in one transaction of the caller's connection.
 """
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import duckdb
@@ -12,11 +13,12 @@ import pyarrow as pa
 
 from analytics import backfill, schema
 from replay import problems
+from replay.games import NAMES, READS
 
 ROW_GROUP = 122_880  # rows that DuckDB stores together; inserts of whole multiples are fastest
+PENDING = 2  # inserts that may wait while reading and replaying go on; bounds memory
 GAME_ROUNDS = 50_000  # rounds whose games are judged at a time, bounds memory
 GAME_CODES = ("wrong_dealer", "wrong_raise", "lost_round", "chain_broken", "changed_table")  # what replay.games reports
-GAME_BLIND = ("deal", "wall", "events", "event_no", "times")  # wide columns that the game level does not read
 
 
 class Fill:
@@ -25,7 +27,7 @@ class Fill:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
         self._worker = ThreadPoolExecutor(1)  # inserts one buffer while the next is read and replayed
-        self._inserting: Future[None] | None = None
+        self._inserting: deque[Future[None]] = deque()
         self._buffers: dict[str, list[pa.Table]] = {}
         self._new_ids: list[np.ndarray] = []
         self._new_games: list[np.ndarray] = []
@@ -59,14 +61,15 @@ class Fill:
         table = pa.concat_tables(self._buffers.pop(name))
         rows = table.num_rows // multiple * multiple
         more = ", verdict AS own_verdict" if name == "rounds" else ""
-        self._wait()
-        self._inserting = self._worker.submit(schema.insert, self._connection, name, table[:rows], more)
+        self._wait(PENDING)
+        self._inserting.append(self._worker.submit(schema.insert, self._connection, name, table[:rows], more))
         if rows < table.num_rows:
             self._buffers[name] = [table[rows:]]
 
-    def _wait(self) -> None:
-        if self._inserting is not None:
-            self._inserting.result()
+    def _wait(self, most: int = 0) -> None:
+        """Until at most so many inserts are under way."""
+        while len(self._inserting) > most:
+            self._inserting.popleft().result()
 
     def flush(self) -> None:
         """Inserts all that is still buffered; after the last batch."""
@@ -94,35 +97,44 @@ class Fill:
         if not self._new_games:
             return
         connection, run = self._connection, self._connection.execute
+        columns = ", ".join(f'"{name}"' for name in READS)
         connection.register("new_games", pa.table({"game_key": pa.chunked_array(self._new_games, pa.uint64())}))
         run(
-            f"CREATE TEMP TABLE game_parts AS SELECT game_key, sum(count(*)) OVER (ORDER BY game_key) // {GAME_ROUNDS} "
-            "AS part FROM rounds SEMI JOIN new_games USING (game_key) GROUP BY game_key"
+            f"CREATE TEMP TABLE game_rounds AS SELECT {columns} FROM rounds SEMI JOIN new_games USING (game_key) "
+            "ORDER BY game_key, round, round_id"
         )
         connection.unregister("new_games")
         run("CREATE TEMP TABLE game_problems AS SELECT * FROM problems LIMIT 0")
-        columns = ", ".join(f'rounds."{name}"' for name in problems.ROUNDS.names if name not in GAME_BLIND)
-        for (part,) in schema.rows(connection, "SELECT DISTINCT part FROM game_parts ORDER BY part"):
-            rounds = schema.arrow(
-                connection,
-                f"SELECT {columns} FROM rounds JOIN game_parts USING (game_key) WHERE part = {part} "
-                "ORDER BY game_key, round, round_id",
-            )
-            schema.insert(connection, "game_problems", check_games(_as_replayed(rounds)))
+        for rounds in self._whole_games():
+            schema.insert(connection, "game_problems", check_games(rounds))
         run(
-            "CREATE TEMP TABLE touched AS SELECT round_id, round_id IN (SELECT round_id FROM game_problems "
-            "WHERE kind = 'violation') AS illegal FROM rounds SEMI JOIN game_parts USING (game_key)"
+            f"DELETE FROM problems WHERE code IN {GAME_CODES} AND round_id IN (SELECT round_id FROM game_rounds)"
         )
-        run(f"DELETE FROM problems WHERE code IN {GAME_CODES} AND round_id IN (SELECT round_id FROM touched)")
-        run("INSERT INTO problems SELECT * FROM game_problems ORDER BY round_id, event NULLS FIRST, code, seat")
+        replaced = ", ".join(f'rounds."{name}" AS "{name}"' for name in NAMES)
         run(
-            "UPDATE rounds SET verdict = 'violation' WHERE verdict <> 'violation' "
-            "AND round_id IN (SELECT round_id FROM touched WHERE illegal)"
+            f"INSERT INTO problems SELECT game_problems.* REPLACE ({replaced}) FROM game_problems "
+            "JOIN rounds USING (round_id) ORDER BY round_id, event NULLS FIRST, code, seat"
         )
+        illegal = "(SELECT round_id FROM game_problems WHERE kind = 'violation')"
+        run(f"UPDATE rounds SET verdict = 'violation' WHERE verdict <> 'violation' AND round_id IN {illegal}")
         run(
             "UPDATE rounds SET verdict = own_verdict WHERE verdict <> own_verdict "
-            "AND round_id IN (SELECT round_id FROM touched WHERE NOT illegal)"
+            f"AND round_id IN (SELECT round_id FROM game_rounds) AND round_id NOT IN {illegal}"
         )
+
+    def _whole_games(self) -> Iterator[pa.Table]:
+        """The rounds of game_rounds as they were replayed, in order, whole games of about GAME_ROUNDS at a time."""
+        key, most = 0, GAME_ROUNDS
+        while True:  # a scan that begins at a key skips what stands before it
+            query = f"SELECT * FROM game_rounds WHERE game_key >= {key} LIMIT {most}"
+            rounds = _as_replayed(schema.arrow(self._connection, query))
+            keys = rounds["game_key"].to_numpy()
+            cut = int(np.searchsorted(keys, keys[-1])) if len(keys) == most else len(keys)
+            if cut:
+                yield rounds[:cut]
+            if cut == len(keys):
+                return
+            key, most = keys[-1], GAME_ROUNDS if cut else 2 * most
 
     def sources(self, sources: pa.Table) -> None:
         """Adds the sources that are new, with their rejects.  `sources` is the reader's table.
@@ -167,9 +179,5 @@ class Fill:
 
 
 def _as_replayed(rounds: pa.Table) -> pa.Table:
-    """Stored rounds in the schema that the replay gave them, the columns of GAME_BLIND all null."""
-    columns = [
-        pa.nulls(rounds.num_rows, field.type) if field.name in GAME_BLIND else rounds[field.name].cast(field.type)
-        for field in problems.ROUNDS
-    ]
-    return pa.table(columns, schema=problems.ROUNDS)
+    """Stored rounds with the types that the replay gave them."""
+    return pa.table({name: rounds[name].cast(problems.ROUNDS.field(name).type) for name in READS})

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import blake2b
 from pathlib import Path
 from typing import TypedDict
@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from analytics import schema
 from analytics.fill import Fill
+from ingest.ahead import ahead
 
 MEMORY = "512MB"  # DuckDB's share during a load; beyond it spills to a folder beside the file
 
@@ -124,7 +125,7 @@ def load(
 
 
 def _load(connection, path, empty, reader, replayer, check_games, progress) -> Summary:
-    """One transaction on the copy."""
+    """One transaction on the copy; reading, replaying and inserting overlap, each in a thread."""
     connection.execute("BEGIN")
     if empty:
         schema.create_tables(connection)
@@ -134,10 +135,11 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
     known = schema.arrow(connection, "SELECT round_id, content FROM rounds ORDER BY round_id")
     reader.know(known["round_id"].to_numpy(), known["content"].to_numpy())
     with Fill(connection) as fill:
-        for tables in reader if getattr(reader, "replayed", False) else _replayed(reader, replayer):
-            fill.add(tables)
-            if progress is not None and "rounds" in tables:
-                progress(tables["rounds"].num_rows)
+        with _replayed(reader, replayer) as batches:
+            for tables in batches:
+                fill.add(tables)
+                if progress is not None and "rounds" in tables:
+                    progress(tables["rounds"].num_rows)
         fill.flush()
         filled, left = (0, 0) if empty or not replayer.facts else fill.facts(replayer.facts_of)
         fill.games(check_games)
@@ -155,11 +157,18 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
     return summary
 
 
-def _replayed(reader, replayer) -> Iterator[dict[str, pa.Table]]:
-    """The tables of each batch: the replay's, and "rejects"."""
-    for batch in reader:
-        tables = replayer.feed(batch.rounds) if batch.rounds.num_rows else {}
-        yield {**tables, "rejects": pa.Table.from_batches([batch.rejects])}
+@contextmanager
+def _replayed(reader, replayer) -> Iterator[Iterator[dict[str, pa.Table]]]:
+    """The tables of each batch: the replay's, and "rejects"; reading goes on in a thread of its own."""
+    if getattr(reader, "replayed", False):
+        yield iter(reader)
+        return
+    with closing(ahead(reader)) as batches:
+        yield (
+            (replayer.feed(batch.rounds) if batch.rounds.num_rows else {})
+            | {"rejects": pa.Table.from_batches([batch.rejects])}
+            for batch in batches
+        )
 
 
 def _version(summary: Summary) -> str:

@@ -277,8 +277,8 @@ def streams(path: str) -> Iterator[Stream]:
     A stream must be read before the next is asked for.  Raises SourceError when the path cannot be read.
     """
     if path == "-":
-        stdin = sys.stdin.buffer
-        yield Stream("-", unpacked(stdin if hasattr(stdin, "peek") else io.BufferedReader(stdin), "-"))
+        with _standard_input() as file:
+            yield Stream("-", unpacked(file, "-"))
         return
     remote = objects.is_url(path)
     try:
@@ -292,6 +292,14 @@ def streams(path: str) -> Iterator[Stream]:
                 yield Stream(path, unpacked(file, path), path if plain else None)
     except OSError as error:
         raise SourceError(f"{path}: {objects.said(error)}") from error
+
+
+def _standard_input() -> IO[bytes]:
+    """Standard input through a file of our own: the interpreter's must be free when it ends, whoever waits for more."""
+    try:
+        return open(sys.stdin.buffer.fileno(), "rb", closefd=False)
+    except io.UnsupportedOperation:  # something else has been put in its place
+        return io.BufferedReader(sys.stdin.buffer)  # type: ignore[arg-type]
 
 
 def _members(path: str, file: IO[bytes]) -> Iterator[Stream]:

@@ -7,7 +7,7 @@ import gzip
 import os
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO
@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import zstandard
 
 from ingest import objects
+from ingest.ahead import ahead
 from ingest.events import ROUNDS
 from ingest.formats import kwx_write
 from ingest.read import Reader
@@ -118,8 +119,8 @@ def write(
 
     Lossless for kwx logs when the reader keeps raw records; a foreign round keeps what has no key in "_source".
     """
-    with Output(path) as output:
-        for batch in reader:
+    with Output(path) as output, closing(ahead(reader)) as batches:
+        for batch in batches:
             output.add(batch.rounds)
             if refused and batch.rejects.num_rows:
                 refused(batch.rejects)

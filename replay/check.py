@@ -7,26 +7,23 @@ summary.  Source: cli.md, log-format.md section 3.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ingest.ahead import ahead
 from ingest.read import Reader
 from replay.batch import Replayer
-from replay.games import check_games
+from replay.games import NAMES, READS, check_games
 from replay.problems import ROUNDS
 
 KEYS = (
     "kind", "code", "source", "record", "line", "site", "game", "round", "event", "seat", "logged", "expected",
     "message", "explained_by",
 )  # fmt: skip
-# What the game level reads of a round, and its verdict.
-KEPT = (
-    "round_id", "game_key", "source", "record", "line", "site", "game", "round", "ruleset", "options", "suits",
-    "dealer", "dice", "base", "raise", "raise_from", "next_dealer", "next_dealer_if", "raise_next", "prev",
-    "line_sha256", "verdict",
-)  # fmt: skip
+KEPT = [*dict.fromkeys((*READS, *NAMES, "verdict"))]  # of each round, for the game level and the counts
 
 
 def _reject(row: dict[str, Any]) -> dict[str, Any]:
@@ -55,13 +52,14 @@ def problems(reader: Reader, progress: Callable[[int], None] = lambda rounds: No
     """
     replayer = Replayer()
     kept: list[pa.Table] = []
-    for batch in reader:  # of one source, in the order of its records
-        out = replayer.feed(batch.rounds)
-        kept.append(out["rounds"].select(KEPT))
-        rows = [_reject(row) for row in batch.rejects.drop_columns(["raw"]).to_pylist()]
-        rows += [_problem(row) for row in out["problems"].to_pylist()]
-        yield from sorted(rows, key=_place)
-        progress(batch.rounds.num_rows)
+    with closing(ahead(reader)) as batches:
+        for batch in batches:  # of one source, in the order of its records
+            out = replayer.feed(batch.rounds)
+            kept.append(out["rounds"].select(KEPT))
+            rows = [_reject(row) for row in batch.rejects.drop_columns(["raw"]).to_pylist()]
+            rows += [_problem(row) for row in out["problems"].to_pylist()]
+            yield from sorted(rows, key=_place)
+            progress(batch.rounds.num_rows)
 
     rounds = pa.concat_tables(kept) if kept else ROUNDS.empty_table().select(KEPT)
     sources = reader.sources()

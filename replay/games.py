@@ -18,18 +18,24 @@ from replay.problems import PROBLEMS
 
 FACTS = ("raise_on_dice", "first_dealer", "raises", "accumulates")
 TABLE = ("ruleset", "options", "suits", "base")  # what a game keeps
+# What this level reads of a round.
+READS = (
+    "round_id", "game_key", "round", *TABLE, "dealer", "dice", "raise", "raise_from", "next_dealer", "next_dealer_if",
+    "raise_next", "prev", "line_sha256",
+)  # fmt: skip
+NAMES = ("round_id", "source", "record", "line", "site", "game", "round")  # what names a round in a problem's row
 
 
 def check_games(rounds: pa.Table) -> pa.Table:
     """Problems of the game level, ordered by game, round and code.
 
-    rounds: columns of problems.ROUNDS (those of events, deal and wall are not needed); any order, whole games or
-    parts of them.
+    rounds: the columns READS of problems.ROUNDS, and those of NAMES that the problems shall name; any order, whole
+    games or parts of them.
     """
     if rounds.num_rows == 0:
         return PROBLEMS.empty_table()
     order = np.lexsort((whole(rounds, "round"), rounds["game_key"].to_numpy()))
-    table = rounds.take(pa.array(order))
+    table = rounds if (order[1:] > order[:-1]).all() else rounds.take(pa.array(order))
     key = table["game_key"].to_numpy()
     number = whole(table, "round")
     n = table.num_rows
@@ -148,20 +154,20 @@ def as_problems(table: pa.Table, found: list[tuple[int, str, str, str, int | Non
     if not found:
         return PROBLEMS.empty_table()
     rows = pa.array([item[0] for item in found])
-    taken = {
-        name: table[name].combine_chunks().take(rows)
-        for name in ("round_id", "source", "record", "line", "site", "game", "round")
-    }
+    taken = {name: table[name].combine_chunks().take(rows) for name in NAMES if name in table.column_names}
     made = {
         "kind": ["violation"] * len(found), "code": [item[1] for item in found], "event": [None] * len(found),
         "seat": [item[4] for item in found], "logged": [item[2] for item in found],
         "expected": [item[3] for item in found],
         "message": [WORDS[code][1].format(logged=a, expected=b, seat=s) for _, code, a, b, s, _ in found],
-        "table": [None] * len(found), "explained_by": [item[5] for item in found],
+        "explained_by": [item[5] for item in found],
     }  # fmt: skip
     arrays = []
     for field in PROBLEMS:
-        column = taken[field.name] if field.name in taken else pa.array(made[field.name])
+        if field.name in taken:
+            column = taken[field.name]
+        else:
+            column = pa.array(made[field.name]) if field.name in made else pa.nulls(len(found), field.type)
         arrays.append(
             column.cast(field.type) if not pa.types.is_dictionary(field.type) else as_words(column, field.type)
         )

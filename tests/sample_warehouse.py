@@ -19,6 +19,7 @@ from analytics import export, schema, warehouse
 from ingest import events, rejects, tiles
 from ingest.events import digest64
 from replay import problems
+from replay.games import NAMES
 
 CASES = Path(__file__).parent / "data" / "cases" / "rounds.jsonl.gz"
 START_MS = 1_777_593_600_000  # 2026-05-01T00:00Z
@@ -133,7 +134,7 @@ def lost_rounds(rounds: pa.Table) -> pa.Table:
         last = seen.get(row["game_key"], row["round"] - 1)
         seen[row["game_key"]] = row["round"]
         if row["round"] != last + 1:
-            where = {name: row[name] for name in ("round_id", "source", "record", "line", "site", "game", "round")}
+            where = {name: row[name] for name in NAMES if name in row}
             found.append(
                 {**where, "kind": "violation", "code": "lost_round", "logged": str(row["round"]),
                  "expected": str(last + 1), "message": f"round {row['round']} follows round {last}", "explained_by": []}
