@@ -136,6 +136,11 @@ class Fill:
                 return
             key, most = keys[-1], GAME_ROUNDS if cut else 2 * most
 
+    @property
+    def games_table(self) -> str | None:
+        """The table that lists the games with new rounds by game_key, after `games`; None without one."""
+        return "game_rounds" if self._new_games else None
+
     def sources(self, sources: pa.Table) -> None:
         """Adds the sources that are new, with their rejects.  `sources` is the reader's table.
 

@@ -8,9 +8,11 @@ import duckdb
 import pyarrow as pa
 
 HERE = Path(__file__).parent
+DERIVED = ("sittings",)  # tables that analytics computes from the others and makes anew when they are out of date
 COLUMNS = (
     "SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE table_name IN "
-    "(SELECT table_name FROM duckdb_tables() WHERE NOT internal AND NOT temporary) ORDER BY table_name, column_index"
+    "(SELECT table_name FROM duckdb_tables() WHERE NOT internal AND NOT temporary) "
+    f"AND table_name NOT IN {(*DERIVED, '')} ORDER BY table_name, column_index"
 )
 
 

@@ -19,7 +19,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from analytics import schema
+from analytics import schema, sittings
 from analytics.fill import Fill
 from ingest.ahead import ahead
 
@@ -143,6 +143,7 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
         fill.flush()
         filled, left = (0, 0) if empty or not replayer.facts else fill.facts(replayer.facts_of)
         fill.games(check_games)
+        sittings.refresh(connection, "rounds" if filled else fill.games_table)
         sources = reader.sources()
         fill.sources(sources)
         schema.create_views(connection)

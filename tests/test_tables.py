@@ -57,7 +57,7 @@ def test_the_document_names_every_table_view_and_column(built: Path) -> None:
     written = {}
     for name, body in re.findall(r"^### (\w+)\n(.*?)(?=^##|\Z)", text, re.M | re.S):
         written[name] = re.findall(r"^\| `(\w+)` \| ([^|]+) \| [^|]* \| [^|]+ \|$", body, re.M)
-    names = [*schema.table_names(), *schema.views()]
+    names = [*schema.table_names(), *schema.DERIVED, *schema.views()]
     assert list(written) == names
     for name in names:
         assert written[name] == [row[:2] for row in query(built, f'DESCRIBE "{name}"')], name
@@ -76,7 +76,7 @@ def test_every_view_answers_on_an_empty_data_set(tmp_path: Path) -> None:
     assert summary == {**dict.fromkeys(summary, 0), "digest": summary["digest"], "changed": True}
     for name in schema.views():
         rows = query(tmp_path / "db", f"FROM {name}")
-        assert len(rows) == {"overview": 1, "funnel": 8}.get(name, 0), name
+        assert len(rows) == {"overview": 1, "funnel": 8, "invariants": 14}.get(name, 0), name
         assert not [value for row in rows for value in row if isinstance(value, float)], name
 
 

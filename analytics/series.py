@@ -1,0 +1,87 @@
+"""Statistics over time: per day, month or game, cumulative and rolling, and an account's net round by round."""
+
+import duckdb
+import numpy as np
+import polars as pl
+
+from analytics import measure
+from analytics.intervals import Sums
+from analytics.metrics import Metric, MetricError, get
+from analytics.selection import Where, polars, source_of
+
+STEPS = ("day", "month", "game")
+
+
+def series(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    step: str = "day",
+    window: int | None = None,
+    where: Where = None,
+) -> pl.DataFrame:
+    """A statistic step by step in order of time, each row with its own value, the cumulative and the rolling one.
+
+    step: "day", "month" (UTC; those with rounds) or "game" (by its first round's time); steps without a time come
+    last.  window: how many steps the rolling value looks back, itself included; none without it.  Columns: day or month
+    or game (its key) with started_ms; k, n, value, low, high; cumulative with _low and _high; rolling with rolling_n,
+    _low and _high.
+    """
+    one = get(name)
+    if one.kind == "quantile":
+        raise MetricError(f"{name} is a quantile: it has no series")
+    if step not in STEPS:
+        raise MetricError(f"no step {step!r}: expected one of {', '.join(STEPS)}")
+    if window is not None and window < 1:
+        raise MetricError(f"window {window}: expected at least 1")
+    cells, (sums,) = measure.totals(connection, [one], [step], where)
+    cells = cells.drop("_cell")
+    if step == "game":
+        source, parameters = source_of([step], where)
+        started = polars(
+            connection,
+            f"SELECT game_key AS game, min(time_ms) AS started_ms FROM {source} GROUP BY game_key ORDER BY game_key",
+            parameters,
+        )
+        cells = cells.join(started, on="game", how="left", maintain_order="left")
+    order = _in_time(cells, step)
+    cells, sums = cells[order.tolist()], Sums(*(column[order] for column in sums))
+    upto = Sums(*(np.cumsum(column) for column in sums))
+    columns = [series for series in measure.estimates(one, sums) if series.name != "games"]
+    columns += _renamed("cumulative", one, upto)
+    if window is not None:
+        before = (np.concatenate([np.zeros(min(window, len(column))), column[:-window]]) for column in upto)
+        columns += _renamed("rolling", one, Sums(*(column - past for column, past in zip(upto, before, strict=True))))
+    return cells.with_columns(*columns)
+
+
+def _in_time(cells: pl.DataFrame, step: str) -> np.ndarray:
+    """The rows in order of time, those without one last."""
+    keys = ["started_ms", "game"] if step == "game" else [step]
+    return cells.with_row_index("_row").sort(*keys, nulls_last=True, maintain_order=True)["_row"].to_numpy()
+
+
+def _renamed(name: str, one: Metric, sums: Sums) -> list[pl.Series]:
+    _, n, _, value, low, high = measure.estimates(one, sums)
+    return [n.alias(f"{name}_n"), value.alias(name), low.alias(f"{name}_low"), high.alias(f"{name}_high")]
+
+
+def net_line(
+    connection: duckdb.DuckDBPyConnection, player: str, site: str | None = None, where: Where = None
+) -> pl.DataFrame:
+    """An account's rounds in order of time: id, time_ms, seat, points, base, net (stakes), total (stakes so far).
+
+    id is site/game/round, each part URL-escaped; rounds without a time come last, by game and number.
+    """
+    given = dict(where or {}) | {"player": player, "site": site}
+    source, parameters = source_of((), given, "seat_rounds")
+    frame = polars(
+        connection,
+        f"WITH mine AS MATERIALIZED (SELECT round_id, seat, points FROM {source}) "
+        "SELECT concat_ws('/', url_encode(coalesce(r.site, '')), url_encode(r.game), CAST(r.round AS VARCHAR)) AS id, "
+        "r.time_ms, mine.seat, mine.points, r.base FROM mine JOIN rounds AS r ON r.round_id = mine.round_id "
+        "ORDER BY r.time_ms NULLS LAST, r.game, r.round, mine.seat",
+        parameters,
+    )
+    base = frame["base"].fill_null(0).to_numpy()
+    net = frame["points"].fill_null(0).to_numpy() / np.where(base > 0, base, np.inf)
+    return frame.with_columns(pl.Series("net", net), pl.Series("total", np.cumsum(net)))

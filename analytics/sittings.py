@@ -1,0 +1,80 @@
+"""The table `sittings`: the view seat_rounds summed over each account's rounds in a game, kept current by every load.
+
+Statistics over millions of rounds are answered from it.  Games are the units of sampling too (analytics.intervals), so
+that nothing is lost by it.  It is derived: not in the digest, not exported, made anew when its definition changes.
+"""
+
+from hashlib import blake2b
+
+import duckdb
+
+from analytics import schema
+
+TABLE = "sittings"
+DIMENSIONS = ("game_key", "site", "ruleset", "base", "day", "player", "seat", "position")
+PART_ROUNDS = 100_000  # rounds whose games are summed at a time, bounds memory
+READ = {  # the tables that a view of single rounds reads
+    "seat_rounds": ("rounds", "seats", "wins", "kongs", "reveals", "ledger"),
+    "win_rounds": ("rounds", "seats", "wins"),
+}
+
+
+def rows_of(view: str, chosen: str | None = None) -> str:
+    """A view of READ as a subquery; `chosen` names a table of round_ids: only those rounds are read at all."""
+    select = schema.views()[view].rsplit("ORDER BY", 1)[0]
+    if chosen is None:
+        return f"({select})"
+    fewer = (f"{name} AS (SELECT * FROM main.{name} SEMI JOIN {chosen} USING (round_id))" for name in READ[view])
+    return f"(WITH {', '.join(fewer)} {select})"
+
+
+def counts(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The columns of seat_rounds that are summed, in its order."""
+    names = [row[0] for row in schema.rows(connection, f"DESCRIBE SELECT * FROM {rows_of('seat_rounds')}")]
+    return [name for name in names if name not in (*DIMENSIONS, "round_id", "time_ms")]
+
+
+def create(connection: duckdb.DuckDBPyConnection) -> None:
+    """Makes the empty table; those that it reads are there."""
+    connection.execute(f"CREATE TABLE {TABLE} AS {_select(connection, rows_of('seat_rounds'))} LIMIT 0")
+    connection.execute(f"COMMENT ON TABLE {TABLE} IS '{_definition(connection)}'")
+
+
+def refresh(connection: duckdb.DuckDBPyConnection, games: str | None) -> None:
+    """Sums the rounds of the games again that table `games` lists by game_key; of all when the definition is new."""
+    found = schema.rows(connection, f"SELECT comment FROM duckdb_tables() WHERE table_name = '{TABLE}'")
+    if not found or found[0][0] != _definition(connection):
+        connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
+        create(connection)
+        games = "rounds"
+    if games is None:
+        return
+    connection.execute(
+        f"CREATE TEMP TABLE summed AS SELECT game_key, sum(count(*)) OVER (ORDER BY game_key) // {PART_ROUNDS} AS part "
+        f"FROM rounds WHERE game_key IN (SELECT game_key FROM {games}) GROUP BY game_key"
+    )
+    connection.execute(f"DELETE FROM {TABLE} WHERE game_key IN (SELECT game_key FROM summed)")
+    parts = schema.rows(connection, "SELECT DISTINCT part FROM summed ORDER BY part")
+    whole = schema.rows(connection, "SELECT count(DISTINCT game_key) = (SELECT count(*) FROM summed) FROM rounds")[0][0]
+    for (part,) in parts:
+        if whole and len(parts) == 1:
+            source = rows_of("seat_rounds")
+        else:
+            connection.execute(
+                "CREATE OR REPLACE TEMP TABLE chosen AS SELECT round_id FROM rounds JOIN summed USING (game_key) "
+                f"WHERE part = {part}"
+            )
+            source = rows_of("seat_rounds", "chosen")
+        connection.execute(f"INSERT INTO {TABLE} {_select(connection, source)}")
+    connection.execute("DROP TABLE summed")
+    connection.execute("DROP TABLE IF EXISTS temp.chosen")
+
+
+def _select(connection: duckdb.DuckDBPyConnection, source: str) -> str:
+    sums = ", ".join(f"CAST(sum({name}) AS BIGINT) AS {name}" for name in counts(connection))
+    keys = ", ".join(DIMENSIONS)
+    return f"SELECT {keys}, min(time_ms) AS time_ms, {sums} FROM {source} GROUP BY {keys}"
+
+
+def _definition(connection: duckdb.DuckDBPyConnection) -> str:
+    return blake2b(_select(connection, rows_of("seat_rounds")).encode(), digest_size=16).hexdigest()

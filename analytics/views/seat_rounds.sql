@@ -1,0 +1,114 @@
+-- Grain: one row per round and seat, over rounds with a recomputed end: what the statistics of accounts add up.
+-- Units: 0/1 or counts; points in the stake's unit, gains and losses both positive; turns in tiles drawn by the table.
+-- position: seats after the dealer, 0 the dealer itself.  played: not aborted; an aborted round counts for points,
+-- kong points and fee only.  Of what wins pay (win, piao, horse, kan, run_touch_eight) a loss is by self-draw, by
+-- deal-in, or other: by another's deal-in.
+SELECT
+    rounds.round_id,
+    rounds.game_key,
+    rounds.site,
+    rounds.ruleset,
+    rounds.base,
+    CAST(make_timestamp(rounds.time_ms * 1000) AS DATE) AS day,
+    rounds.time_ms,
+    seats.player,
+    seats.seat,
+    CAST((seats.seat - rounds.dealer + 3) % 3 AS TINYINT) AS position,
+    1 AS rounds,
+    CAST(rounds."end" <> 'aborted' AS INTEGER) AS played,
+    CAST(rounds."end" = 'draw' AS INTEGER) AS exhausted,
+    CAST(rounds."end" = 'draw' AND seats.ready_at_end AS INTEGER) AS ready_exhausted,
+    CAST(seats.won AS INTEGER) AS wins,
+    CAST(seats.self_drew AS INTEGER) AS self_draws,
+    CAST(coalesce(w."by" = 'rob_kong', false) AS INTEGER) AS rob_kong_wins,
+    CAST(seats.won AND rounds.winners > 1 AS INTEGER) AS double_wins,
+    coalesce(w.multiple, 0) AS win_multiples,
+    coalesce(w.points, 0) AS win_points,
+    CAST(seats.dealt_in AS INTEGER) AS deal_ins,
+    CAST(coalesce(p.next, false) AS INTEGER) AS deal_ins_next,
+    CAST(coalesce(p.previous, false) AS INTEGER) AS deal_ins_previous,
+    CAST(coalesce(p.robbed, false) AS INTEGER) AS robbed_kongs,
+    CAST(coalesce(p.revealed, false) AS INTEGER) AS deal_ins_revealed,
+    CAST(coalesce(f.self_drawn, false) AND NOT seats.self_drew AS INTEGER) AS paid_self_draws,
+    CAST(seats.dealt_in AS INTEGER) * coalesce(l.win_loss, 0) AS deal_in_points,
+    CAST(coalesce(f.self_drawn, false) AS INTEGER) * coalesce(l.win_loss, 0) AS self_draw_loss,
+    CAST(NOT seats.dealt_in AND NOT coalesce(f.self_drawn, false) AS INTEGER) * coalesce(l.win_loss, 0) AS other_loss,
+    coalesce(l.kong_gain, 0) AS kong_gain,
+    coalesce(l.kong_loss, 0) AS kong_loss,
+    coalesce(l.draw_gain, 0) AS draw_gain,
+    coalesce(l.draw_loss, 0) AS draw_loss,
+    coalesce(l.fee, 0) AS fee,
+    seats.points,
+    CAST(CASE WHEN rounds."end" <> 'aborted' THEN seats.pungs ELSE 0 END + coalesce(k.exposed, 0) > 0 AS INTEGER) AS called,
+    CAST(CASE WHEN rounds."end" <> 'aborted' THEN seats.pungs ELSE 0 END AS INTEGER) AS pungs,
+    CAST(k.n IS NOT NULL AS INTEGER) AS konged,
+    coalesce(k.exposed, 0) AS exposed_kongs,
+    coalesce(k.added, 0) AS added_kongs,
+    coalesce(k.concealed, 0) AS concealed_kongs,
+    CAST(v.seat IS NOT NULL AS INTEGER) AS reveals,
+    CAST(coalesce(v."order" = 1, false) AS INTEGER) AS first_reveals,
+    CAST(coalesce(v."order" > 1, false) AS INTEGER) AS chasing_reveals,
+    CAST(coalesce(v."order" = 1 AND o.reveals > 1, false) AS INTEGER) AS chased_reveals,
+    coalesce(v.turn, 0) AS reveal_turns,
+    coalesce(v.live, 0) AS reveal_live,
+    CAST(v.seat IS NOT NULL AND seats.won AS INTEGER) AS reveal_wins,
+    CAST(v.seat IS NOT NULL AND seats.self_drew AS INTEGER) AS reveal_self_draws,
+    CAST(v.seat IS NOT NULL AND seats.dealt_in AS INTEGER) AS reveal_deal_ins,
+    CAST(v.seat IS NOT NULL AND rounds."end" = 'draw' AS INTEGER) AS reveal_exhausted,
+    CAST(v.seat IS NOT NULL AS INTEGER) * seats.points AS reveal_points,
+    CAST(coalesce(v."order" = 1, false) AS INTEGER) * seats.points AS first_reveal_points,
+    CAST(coalesce(v."order" > 1, false) AS INTEGER) * seats.points AS chasing_reveal_points,
+    CAST(coalesce(v."order" = 1 AND o.reveals > 1, false) AS INTEGER) * seats.points AS chased_reveal_points,
+    CAST(v.seat IS NOT NULL AND rounds."end" = 'draw' AS INTEGER) * coalesce(l.draw_loss, 0) AS reveal_draw_loss,
+    CAST(v.seat IS NULL AND rounds."end" <> 'aborted' AS INTEGER) AS unrevealed,
+    CAST(v.seat IS NULL AND rounds."end" <> 'aborted' AS INTEGER) * seats.points AS unrevealed_points
+FROM seats
+JOIN rounds ON rounds.round_id = seats.round_id
+LEFT JOIN wins AS w ON w.round_id = seats.round_id AND w.seat = seats.seat
+LEFT JOIN (
+    SELECT
+        round_id,
+        from_seat AS seat,
+        bool_or((seat - from_seat + 3) % 3 = 1) AS next,
+        bool_or((seat - from_seat + 3) % 3 = 2) AS previous,
+        bool_or("by" = 'rob_kong') AS robbed,
+        bool_or(revealed) AS revealed
+    FROM wins
+    WHERE from_seat IS NOT NULL
+    GROUP BY round_id, from_seat
+) AS p ON p.round_id = seats.round_id AND p.seat = seats.seat
+LEFT JOIN (SELECT round_id, true AS self_drawn FROM wins WHERE "by" = 'self_draw') AS f ON f.round_id = seats.round_id
+LEFT JOIN (
+    SELECT
+        round_id,
+        seat,
+        CAST(sum(-points) FILTER (points < 0 AND cause IN ('win', 'piao', 'horse', 'kan', 'run_touch_eight')) AS BIGINT)
+            AS win_loss,
+        CAST(sum(points) FILTER (points > 0 AND starts_with(cause, 'kong_')) AS BIGINT) AS kong_gain,
+        CAST(sum(-points) FILTER (points < 0 AND starts_with(cause, 'kong_')) AS BIGINT) AS kong_loss,
+        CAST(sum(points) FILTER (points > 0 AND cause IN ('draw', 'no_safe_tile')) AS BIGINT) AS draw_gain,
+        CAST(sum(-points) FILTER (points < 0 AND cause IN ('draw', 'no_safe_tile')) AS BIGINT) AS draw_loss,
+        CAST(sum(-points) FILTER (cause = 'fee') AS BIGINT) AS fee
+    FROM (
+        SELECT round_id, from_seat AS seat, cause, -points AS points FROM ledger
+        UNION ALL
+        SELECT round_id, to_seat AS seat, cause, points FROM ledger WHERE to_seat IS NOT NULL
+    )
+    GROUP BY round_id, seat
+) AS l ON l.round_id = seats.round_id AND l.seat = seats.seat
+LEFT JOIN (
+    SELECT
+        round_id,
+        seat,
+        count(*) AS n,
+        count(*) FILTER (kind = 'exposed') AS exposed,
+        count(*) FILTER (kind = 'added') AS added,
+        count(*) FILTER (kind = 'concealed') AS concealed
+    FROM kongs
+    WHERE NOT robbed
+    GROUP BY round_id, seat
+) AS k ON k.round_id = seats.round_id AND k.seat = seats.seat AND rounds."end" <> 'aborted'
+LEFT JOIN reveals AS v ON v.round_id = seats.round_id AND v.seat = seats.seat AND rounds."end" <> 'aborted'
+LEFT JOIN (SELECT round_id, count(*) AS reveals FROM reveals GROUP BY round_id) AS o ON o.round_id = seats.round_id
+WHERE rounds."end" IS NOT NULL
+ORDER BY rounds.round_id, seats.seat
