@@ -275,7 +275,8 @@ def run(rounds, events_, chosen, rules, tb, sh, st, w, out, facts, draws):
                 event = next_kong(w, st)
                 if event >= 0:
                     w.trial = st
-                    w.trial_out = out
+                    w.trial_out.kongs = out.kongs  # all that a kong reads of it
+                    w.trial_out.ledger = out.ledger
                     apply(w.trial, rule, tb, rin, w.trial_out, event, -2)
                     if w.trial.problems == st.problems and not w.trial.stopped:
                         allow(w, event)

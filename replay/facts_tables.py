@@ -97,14 +97,12 @@ def fact_table(ids: np.ndarray, found: np.ndarray) -> pa.Table:
     columns = {}
     for field in FACTS:
         if field.name in found.dtype.names and field.name != "shanten":
-            values = found[field.name].reshape(-1)
-            if pa.types.is_boolean(field.type):
-                values = values != 0
             missing = None
             if field.name in EMPTY_BELOW:
                 by, least = EMPTY_BELOW[field.name]
                 missing = found[by].reshape(-1) < least
-            columns[field.name] = pa.array(values.astype(field.type.to_pandas_dtype()), mask=missing)
+            values = found[field.name].reshape(-1)
+            columns[field.name] = pa.array(values != 0 if pa.types.is_boolean(field.type) else values, mask=missing)
     counts = found["discards"].reshape(-1).astype(np.int64)
     listed = np.arange(watch.MOST_DISCARDS)[None, :] < counts[:, None]
     values = found["shanten"].reshape(-1, watch.MOST_DISCARDS)[listed]

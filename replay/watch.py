@@ -8,28 +8,31 @@ MOST_DISCARDS = 60  # a seat has at most 14 tiles dealt and 44 drawn
 UNIT = 1.0 / (1 << 26)  # probabilities are noted in whole units: sums of them come out the same in any order
 NEVER = -1
 
-COUNTS = (
-    "start_tiles", "start_shanten", "start_pairs", "start_triplets", "start_dragons", "start_suit_tiles", "discards",
-    "ready_turn", "ready_event", "ready_live_own", "ready_live_true", "ready_left",
+SMALL = (
+    "start_tiles", "start_shanten", "start_pairs", "start_triplets", "start_dragons", "start_suit_tiles",
+    "ready_turn", "ready_live_own", "ready_live_true", "ready_left",
     "reveal_order", "reveal_live_own", "reveal_live_true",
-    "draws", "draws_behind", "useful_draws", "ready_draws", "ready_hits", "revealed_draws", "revealed_hits",
-    "replacement_hits",
-    "wins_offered", "wins_missed", "self_draws_offered", "self_draws_missed", "first_missed_event",
+    "wins_offered", "wins_missed", "self_draws_offered", "self_draws_missed",
     "kongs_offered", "kongs_declined", "pungs_offered", "pungs_declined",
-    "dealt_in_ready", "dealt_into_revealed", "discards_into_revealed", "dangerous_discards", "careless_discards",
-    "final_shanten", "final_live_true",
+    "discards_into_revealed", "dangerous_discards", "careless_discards", "final_shanten", "final_live_true",
+    "dealt_in_ready", "dealt_into_revealed",
+)  # fmt: skip
+NUMBERS = (
+    "discards", "ready_event", "draws", "draws_behind", "useful_draws", "ready_draws", "ready_hits",
+    "revealed_draws", "revealed_hits", "replacement_hits", "first_missed_event",
 )  # fmt: skip
 LUCK = ("useful", "ready", "revealed", "replacement")  # kinds of draws whose luck is added up
 
 # The facts of one round, by seat.  -1 in a column that can be empty: there is none.
 FACTS = np.dtype(
     [
-        *((name, np.int16, (3,)) for name in COUNTS),
-        ("ready_waits", np.int64, (3,)),
-        ("final_waits", np.int64, (3,)),
         *((f"{name}_{sum_}", np.float64, (3,)) for name in LUCK for sum_ in ("expected", "variance")),
+        *((name, np.uint32, (3,)) for name in ("ready_waits", "final_waits")),
+        *((name, np.int16, (3,)) for name in NUMBERS),
+        *((name, np.int8, (3,)) for name in SMALL),
         ("shanten", np.int8, (3, MOST_DISCARDS)),  # after each own discard
-    ]
+    ],
+    align=True,
 )
 
 DRAW = np.dtype(
