@@ -1,5 +1,6 @@
-"""Commands that make a data set or show one: demo, run, dashboard."""
+"""Commands that make a data set, judge one or show one: demo, run, audit, dashboard."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -92,6 +93,34 @@ def run(
     else:
         print(f"{in_words(summary)}; {db} {'is complete' if summary['changed'] else 'holds all of it already'}")
     raise SystemExit(found(summary))
+
+
+@app.command()
+def audit(
+    db: Db,
+    report: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write the report.")] = None,
+    as_json: AsJson = False,
+    confirm: Annotated[
+        bool, typer.Option("--confirm", help="Test what the shuffle fails again on other games.")
+    ] = False,
+) -> None:
+    """Is the shuffle fair, is anyone cheating?
+
+    Runs the fairness battery on a data set: the verdict, each check with n, effect, adjusted p and the smallest effect
+    that it would have seen. Exit code 1 when the log is at fault, the shuffle fails, or somebody should be reviewed.
+    """
+    from analytics import report as audits
+    from analytics import report_html
+
+    made = audits.make(db, confirm)
+    if report is not None:
+        report_html.write(report, made)
+    if as_json:
+        for line in audits.lines(made):
+            print(line)
+    else:
+        sys.stdout.write(audits.board(made))
+    raise SystemExit(int(made.found))
 
 
 @app.command()

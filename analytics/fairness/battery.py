@@ -4,23 +4,22 @@ A family's file holds its checks and lists them in `CHECKS`; a check is a pure f
 adjusted p-values, which are given here, over all of them together.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
-import pyarrow as pa
+import numpy as np
 
-from analytics.fairness import multiplicity, result
+from analytics import warehouse
+from analytics.fairness import multiplicity, tables
 from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
 
-FILES: tuple[str, ...] = (
-    "log_integrity",
-    "shuffle",
-    "compensation",
-    "accounts",
-)  # the families' files, in the order of their checks
+FILES = ("log_integrity", "shuffle", "compensation", "accounts", "controls")  # in the order of their checks
+
+
+SHUFFLE = tuple(range(7, 15))  # numbers of the checks of the family
 
 
 class Check(NamedTuple):
@@ -38,22 +37,38 @@ def checks() -> list[Check]:
     return sorted(found, key=lambda check: check.number)
 
 
-def results(tables: Tables, only: Sequence[int] = (), step: Callable[[str], None] = lambda name: None) -> list[Result]:
+def results(of: Tables, only: Sequence[int] = (), step: Callable[[str], None] = lambda name: None) -> list[Result]:
     """The rows of all checks (or those with the numbers `only`), adjusted; step is told each check's name before."""
     rows: list[Result] = []
     for check in checks():
         if not only or check.number in only:
             step(check.name)
-            rows += check.run(tables)
+            rows += check.run(of)
     return multiplicity.adjusted(rows)
 
 
-def run(connection: duckdb.DuckDBPyConnection, only: Sequence[int] = ()) -> pa.Table:
-    """The audit of a data set as a table of result.ROW."""
-    return result.table(results(Tables(connection), only))
+def run(db_path: str | Path, confirm: bool = False, step: Callable[[str], None] = lambda name: None) -> list[Result]:
+    """The audit of a data set.
 
-
-def verdicts(rows: Sequence[Result]) -> Iterator[tuple[str, int]]:
-    """How many rows have each status, in the order of result.STATUSES."""
-    for status in result.STATUSES:
-        yield status, sum(row.status == status for row in rows)
+    confirm: the shuffle is looked at in one half of the games, and what fails there is tested again, alone, in the
+    other; only what fails twice is called biased.  Everything else uses all rounds.  WarehouseError.
+    """
+    with warehouse.connect(db_path) as connection:
+        rows = results(Tables(connection), step=step)
+    if not confirm:
+        return rows
+    with tables.half(db_path, 0) as first:
+        named = [row for row in results(Tables(first), SHUFFLE, step) if row.status == "flagged"]
+    with tables.half(db_path, 1) as second:
+        again = results(Tables(second), sorted({row.check for row in named}), step) if named else []
+    kept = {(row.name, row.subject) for row in named}
+    tested = [row for row in again if (row.name, row.subject) in kept and row.p is not None]
+    confirmed = {
+        (row.name, row.subject)
+        for row, p in zip(tested, multiplicity.holm(np.array([row.p for row in tested], float)), strict=True)
+        if p <= multiplicity.ALPHA
+    }
+    return [
+        row.but(status="biased") if row.family == "shuffle" and (row.name, row.subject) in confirmed else row
+        for row in rows
+    ]

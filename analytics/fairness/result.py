@@ -4,7 +4,7 @@ A row says on how many cases the check ran, what it found, and how small an effe
 could not run is a row of its own with the reason, and never counts as passed.  Source: fairness.md, Contract 5.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,9 +13,10 @@ import pyarrow as pa
 FAMILIES = ("log", "shuffle", "account", "pair", "control")
 SCOPES = ("global", "ruleset", "build", "site", "account", "pair")
 TIERS = ("T1", "T2", "T3")
-# flagged: a fault of the log, or a shuffle that fails its test; review, escalated: an account or pair for a person to
-# look at; control: a naive test that honest players fail, shown for its lesson; not_run: see `why`.
-STATUSES = ("passed", "flagged", "review", "escalated", "control", "not_run")
+# flagged: a fault of the log, or a shuffle that fails its test; biased: it failed again on rounds of its own; review,
+# escalated: an account or pair for a person to look at; control: a naive test that honest players fail, shown for its
+# lesson; not_run: see `why`.
+STATUSES = ("passed", "flagged", "biased", "review", "escalated", "control", "not_run")
 WHY = (
     "no_rounds",  # nothing of what the check looks at
     "too_few",  # `needed` cases would do
@@ -107,9 +108,14 @@ class Result:
         return replace(self, status="not_run", why=why, **more)
 
 
-def table(results: Sequence[Result]) -> pa.Table:
-    """Rows of ROW, ordered by check, scope, subject, name; evidence cut to EVIDENCE."""
-    ordered = sorted(results, key=lambda row: (row.check, row.name, SCOPES.index(row.scope), row.subject or ""))
-    columns = {name: [getattr(row, name) for row in ordered] for name in ROW.names}
-    columns["evidence"] = [[int(one) for one in row.evidence[:EVIDENCE]] for row in ordered]
+def ordered(results: Iterable[Result]) -> list[Result]:
+    """Rows by check, name, scope, subject."""
+    return sorted(results, key=lambda row: (row.check, row.name, SCOPES.index(row.scope), row.subject or ""))
+
+
+def table(results: Iterable[Result]) -> pa.Table:
+    """Rows of ROW in their order; evidence cut to EVIDENCE."""
+    rows = ordered(results)
+    columns = {name: [getattr(row, name) for row in rows] for name in ROW.names}
+    columns["evidence"] = [[int(one) for one in row.evidence[:EVIDENCE]] for row in rows]
     return pa.table(columns, schema=ROW)

@@ -6,11 +6,14 @@ stand incomplete tell nothing about chance: `FAIR` leaves them out.
 
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+
+from analytics import schema
 
 FAIR = "rounds.coverage = 'full' AND rounds.\"end\" IS NOT NULL AND rounds.own_verdict <> 'violation'"
 
@@ -47,5 +50,23 @@ class Tables:
 
     def has(self, table: str) -> bool:
         """Whether a table exists and holds rows."""
-        known = self.arrow("SELECT table_name FROM duckdb_tables() ORDER BY 1")["table_name"].to_pylist()
+        known = self.arrow("SELECT table_name FROM information_schema.tables ORDER BY 1")["table_name"].to_pylist()
         return table in known and self.one(f"SELECT count(*) FROM (SELECT 1 FROM {table} LIMIT 1)") > 0
+
+
+def half(db_path: str | Path, which: int) -> duckdb.DuckDBPyConnection:
+    """A connection that sees the games of one half (0 or 1) of a data set: whole games, parted by their digests.
+
+    The digest of a game has nothing to do with what happened in it, so each half is as good as a batch of its own.
+    """
+    connection = duckdb.connect()
+    quoted = str(Path(db_path).resolve()).replace("'", "''")
+    connection.execute(f"ATTACH '{quoted}' AS whole (READ_ONLY)")
+    connection.execute(f"CREATE VIEW rounds AS SELECT * FROM whole.rounds WHERE game_key % 2 = {which}")
+    for name in schema.table_names():
+        if name in ("sources", "rejects"):
+            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM whole.{name}")
+        elif name != "rounds":
+            mine = "round_id IN (SELECT round_id FROM rounds)"
+            connection.execute(f"CREATE VIEW {name} AS SELECT * FROM whole.{name} WHERE {mine}")
+    return connection
