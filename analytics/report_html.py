@@ -178,7 +178,7 @@ def origins(of: Report) -> str:
         *((one["source"], one["sha256"], one["rounds"]) for one in of.facts["sources"]),
     ]
     cells = "".join(
-        f"<tr><td><bdi>{escape(name)}</bdi></td><td><code>{escape(digest or '')}</code></td>"
+        f"<tr><td><bdi>{escape(name or '–')}</bdi></td><td><code>{escape(digest or '')}</code></td>"
         f"<td class='n'>{n:,}</td></tr>"
         for name, digest, n in rows
     )

@@ -19,7 +19,8 @@ ROUNDS = DATA / "cases" / "rounds.jsonl.gz"
 KEYS = ["kind", "code", "source", "record", "line", "site", "game", "round", "event", "seat", "logged", "expected"]
 KEYS += ["message", "explained_by"]
 SUMMARY = ["kind", "records", "rounds", "repeats", "rejects", "clean", "violation", "mismatch", "unpaid"]
-COMMANDS = ("demo", "run", "dashboard", "check", "show", "fit", "simulate", "convert", "score", "waits", "rules")
+COMMANDS = ("demo", "run", "audit", "dashboard", "check", "show", "fit", "simulate", "convert")
+COMMANDS += ("score", "waits", "rules")
 
 
 def process(*arguments: str, **more: object) -> subprocess.Popen:
