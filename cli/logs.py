@@ -107,6 +107,15 @@ def fit(logs: Logs, site: Site = None, users: Users = None, as_json: AsJson = Fa
             print(f"{one.explained:>7} of {one.rounds}  {' '.join([one.ruleset, *one.changes])}")
 
 
+def _list_cheats(wanted: bool) -> None:
+    """Prints the cheats and ends."""
+    if wanted:
+        from replay.cheats import listing_text
+
+        sys.stdout.write(listing_text())
+        raise typer.Exit
+
+
 @app.command()
 def simulate(
     rules: Annotated[str, typer.Option(metavar="ID", help="The ruleset to play.")],
@@ -114,15 +123,32 @@ def simulate(
     seed: Annotated[int, typer.Option(metavar="S", min=0, help="The same seed gives the same bytes.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz/.zst, .parquet.")],
     option: Choice = None,
+    accounts: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=3, help="A population of so many, who differ in strength, hours, stakes, speed."),
+    ] = None,
+    cheat: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME:K=V,…", help="Plant a cheat; may be repeated. Labels go to FILE.labels.jsonl."),
+    ] = None,
+    list_cheats: Annotated[
+        bool, typer.Option("--list-cheats", help="List the cheats and stop.", callback=_list_cheats, is_eager=True)
+    ] = False,
 ) -> None:
     """Play rounds by itself and log them.
 
     Walls, commitments and results included; the same seed gives the same bytes.
     """
-    from replay import simulate
-
+    chosen = options(rules, option)
     with progress("played") as step:
-        simulate.write(output, rules, options(rules, option), rounds, seed, progress=step)
+        if accounts is None and not cheat:
+            from replay import simulate
+
+            simulate.write(output, rules, chosen, rounds, seed, progress=step)
+        else:
+            from replay import crooked
+
+            crooked.write(output, rules, chosen, rounds, seed, cheats=cheat or (), accounts=accounts, progress=step)
 
 
 @app.command()

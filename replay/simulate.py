@@ -94,16 +94,27 @@ class Room:
         """The three accounts of a game by number, seat order; an account sits at one table at a time."""
         slot, table = divmod(game, self.tables)
         if slot != self._slot:
-            self._slot, self._seats = slot, np.arange(len(self.names))
-            chance.start(self._stream, self.seed, slot, 0, SEATING)
-            chance.shuffle(self._stream, self._seats)
+            self._slot, self._seats = slot, self.drawn(slot)
         return self._seats[3 * table : 3 * table + 3]
+
+    @WRAPS
+    def drawn(self, slot: int) -> np.ndarray:
+        """All accounts in the order in which they are seated in a slot of time, three a table."""
+        order = np.arange(len(self.names))
+        chance.start(self._stream, self.seed, slot, 0, SEATING)
+        chance.shuffle(self._stream, order)
+        return order
 
     @WRAPS
     def base(self, game: int) -> int:
         """The stake of a game where the rules leave it open."""
         chance.start(self._stream, self.seed, game, 0, STAKE)
         return BASES[chance.below(self._stream, len(BASES))]
+
+    def begin_ms(self, game: int, slot_ms: int) -> int:
+        """UTC milliseconds of a game's start."""
+        slot, table = divmod(game, self.tables)
+        return EPOCH_MS + slot * slot_ms + table * 20_000
 
 
 def simulate(
@@ -125,18 +136,27 @@ def simulate(
     policy: see Room; lines: chain the rounds of a game by `prev` and fill `raw` and the digests of lines, as a reader
     that keeps raw lines would.  Raises SimulationError and RulesetError.
     """
+    rules = playable(rules_id, options)
+    return _batches(rules, rounds, Room(seed, accounts, policy), named(rules, seed, site), slot_ms, lines, batch_rounds)
+
+
+def playable(rules_id: str, options: Mapping[str, Any] | None) -> ruleset.Ruleset:
+    """The ruleset to play; SimulationError for one that is only a parent, RulesetError."""
     rules = ruleset.load(rules_id, dict(options or {}))
     if not rules.playable:
         raise SimulationError(f"{rules_id} is a parent of rulesets and not played itself")
-    room = Room(seed, accounts, policy)
+    return rules
+
+
+def named(rules: ruleset.Ruleset, seed: int, site: str) -> dict[str, str]:
+    """The columns that are the same in every round; `source` also is the start of every game's name."""
     chosen = ruleset.canonical(rules.options)
-    prefix = f"{rules_id}-{sha256(chosen.encode()).hexdigest()[:4]}-{seed}" if rules.options else f"{rules_id}-{seed}"
-    return _batches(rules, rounds, room, prefix, {"site": site, "rules": rules_id, "options": chosen}, slot_ms, lines,
-                    batch_rounds)  # fmt: skip
+    options = f"-{sha256(chosen.encode()).hexdigest()[:4]}" if rules.options else ""
+    return {"site": site, "rules": rules.id, "options": chosen, "source": f"{rules.id}{options}-{seed}"}
 
 
 def _batches(
-    rules: ruleset.Ruleset, rounds: int, room: Room, prefix: str, constant: dict[str, str], slot_ms: int, lines: bool,
+    rules: ruleset.Ruleset, rounds: int, room: Room, constant: dict[str, str], slot_ms: int, lines: bool,
     batch_rounds: int,
 ) -> Iterator[pa.RecordBatch]:  # fmt: skip
     sim = record(SIM)
@@ -146,11 +166,9 @@ def _batches(
         while played.rounds < batch_rounds and done + played.rounds < rounds:
             played.add(sim, rules, room, game, rounds - done - played.rounds)
             game += 1
-        columns = constant | played.columns(room, prefix, slot_ms)
-        columns["record"] = np.arange(done, done + played.rounds)
-        columns["line"] = columns["record"] + 1
+        columns = played.columns(room.names, constant, played.start_times(room, slot_ms))
+        yield finished(columns, done, lines)
         done += played.rounds
-        yield _linked(columns, played.rounds) if lines else _known(columns, played.rounds)
 
 
 class Played:
@@ -187,8 +205,8 @@ class Played:
         self.rounds += count
         self.events = int(self.rins.stop[self.rounds - 1])
 
-    def columns(self, room: Room, prefix: str, slot_ms: int) -> dict[str, Any]:
-        """The columns of ROUNDS that differ from round to round."""
+    def columns(self, names: list[str], constant: dict[str, str], starts: np.ndarray) -> dict[str, Any]:
+        """The columns of ROUNDS; names: of the accounts; constant: see `named`; starts: UTC ms of each round."""
         n = self.rounds
         rins, outs = self.rins[:n], self.outs[:n]
         counts = [count for _, count, _ in self.games]
@@ -199,13 +217,13 @@ class Played:
         orders = encode_wall(self.orders[:n], suits).to_pylist()
         salts = [f"{one:016x}{two:016x}" for one, two in self.salts[:n].tolist()]
         commits = [sha256((salt + order).encode()) for salt, order in zip(salts, orders, strict=True)]
-        return {
-            "format": "kwx", "source": prefix,
-            "game": [f"{prefix}-{game}" for game, count, _ in self.games for _ in range(count)],
+        return constant | {
+            "format": "kwx",
+            "game": [f"{constant['source']}-{game}" for game, count, _ in self.games for _ in range(count)],
             "round": number,
-            "time_ms": self._start_times(room, slot_ms, offsets),
+            "time_ms": starts,
             "suits": pa.DictionaryArray.from_arrays(pa.array(suits.astype(np.int32)), list(SUITS)),
-            "players": pa.FixedSizeListArray.from_arrays(pa.array(room.names).take(pa.array(seats.ravel())), 3),
+            "players": pa.FixedSizeListArray.from_arrays(pa.array(names).take(pa.array(seats.ravel())), 3),
             "dealer": rins.dealer, "dice": _listed(rins.dice, 2, np.int8), "base": rins.base_, "raise": rins.raise_,
             "piao": _listed(rins.piao, 3, np.int32), "piao_from": "logged", "raise_from": "logged",
             "hidden_from": "logged", "coverage": "full",
@@ -219,16 +237,15 @@ class Played:
             "result_kongs": _listed(outs.kong_net, 3, np.int64), "result_fee": outs.fee,
         }  # fmt: skip
 
-    def _start_times(self, room: Room, slot_ms: int, offsets: np.ndarray) -> np.ndarray:
-        """UTC milliseconds of each round's start: its game's slot, then after the rounds before it."""
+    def start_times(self, room: Room, slot_ms: int) -> np.ndarray:
+        """UTC milliseconds of each round's start, whole seconds: its game's, then after the rounds before it."""
+        offsets = np.concatenate([[0], self.rins.stop[: self.rounds]])
         lasted = np.diff(np.concatenate([[0], np.cumsum(self.times[: self.events], dtype=np.int64)])[offsets])
         starts = np.zeros(self.rounds, np.int64)
         row = 0
         for game, count, _ in self.games:
-            slot, table = divmod(game, room.tables)
-            begun = EPOCH_MS + slot * slot_ms + table * 20_000
             spent = np.cumsum(lasted[row : row + count] + PAUSE_MS)
-            starts[row : row + count] = begun + np.concatenate([[0], spent[:-1]])
+            starts[row : row + count] = room.begin_ms(game, slot_ms) + np.concatenate([[0], spent[:-1]])
             row += count
         return starts // 1000 * 1000
 
@@ -257,13 +274,18 @@ def _wins(outs: np.recarray) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(offsets), pa.StructArray.from_arrays(fields, fields=list(WIN_TYPE)))
 
 
-def _known(columns: dict[str, Any], rounds: int) -> pa.RecordBatch:
-    return identified(rounds_batch(columns, rounds), [])
+def finished(columns: dict[str, Any], before: int, lines: bool) -> pa.RecordBatch:
+    """A batch of ROUNDS, read as the records from `before` of one source; lines: see `simulate`."""
+    rounds = len(columns["round"])
+    columns["record"] = np.arange(before, before + rounds)
+    columns["line"] = columns["record"] + 1
+    return identified(rounds_batch(columns | _links(columns, rounds) if lines else columns, rounds), [])
 
 
-def _linked(columns: dict[str, Any], rounds: int) -> pa.RecordBatch:
-    """The batch with every line written, each naming the digest of the one before it in its game."""
-    follows = columns["round"] > 0
+def _links(columns: dict[str, Any], rounds: int) -> dict[str, Any]:
+    """Every line written, each naming the digest of the one before it in its game; a game's rounds stand together."""
+    games = columns["game"]
+    follows = [at > 0 and games[at] == games[at - 1] for at in range(rounds)]
     draft = rounds_batch(columns | {"prev": [NO_PREV if link else None for link in follows]}, rounds)
     prevs: list[str | None] = []
     raws: list[bytes] = []
@@ -273,13 +295,12 @@ def _linked(columns: dict[str, Any], rounds: int) -> pa.RecordBatch:
         raws.append(line.replace(NO_PREV.encode(), prev.encode(), 1) if prev else line)
         digests.append(sha256(raws[-1]).digest())
         prevs.append(prev)
-    filled = {
+    return {
         "prev": prevs,
         "raw": [raw.decode() for raw in raws],
         "line_sha256": [digest.hex() for digest in digests],
         "content": np.frombuffer(b"".join([digest[:8] for digest in digests]), "<u8"),
     }
-    return _known(columns | filled, rounds)
 
 
 def write(
@@ -298,7 +319,11 @@ def write(
     ingest.write.WriteError.
     """
     output = Output(path)  # a wrong name is told before anything is played
-    batches = simulate(rules_id, rounds, seed, options, lines=True, **more)
+    write_batches(output, simulate(rules_id, rounds, seed, options, lines=True, **more), progress)
+
+
+def write_batches(output: Output, batches: Iterator[pa.RecordBatch], progress: Callable[[int], None]) -> None:
+    """Write batches as they are played; `progress` is told the rounds of each."""
     with output:
         for batch in batches:
             output.add(batch)
