@@ -16,7 +16,8 @@ from analytics.fairness import multiplicity, tables
 from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
 
-FILES = ("log_integrity", "shuffle", "compensation", "accounts", "controls")  # in the order of their checks
+# in the order of their checks
+FILES = ("log_integrity", "shuffle", "deals", "drift", "compensation", "accounts", "controls")
 
 
 SHUFFLE = tuple(range(7, 15))  # numbers of the checks of the family

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 FAMILIES = ("log", "shuffle", "account", "pair", "control")
-SCOPES = ("global", "ruleset", "build", "site", "account", "pair")
+SCOPES = ("global", "seat", "ruleset", "build", "site", "account", "pair")
 TIERS = ("T1", "T2", "T3")
 # flagged: a fault of the log, or a shuffle that fails its test; biased: it failed again on rounds of its own; review,
 # escalated: an account or pair for a person to look at; control: a naive test that honest players fail, shown for its
@@ -35,7 +35,10 @@ ROW = pa.schema(
         ("name", pa.string()),  # stable word; its texts are in the dashboard's language files and in docs/audit.md
         ("family", pa.string()),
         ("scope", pa.string()),
-        ("subject", pa.string()),  # ruleset id, build, account, or "account → account"; null for global
+        (
+            "subject",
+            pa.string(),
+        ),  # role at the table, ruleset id, build, account, or "account → account"; null for global
         ("tier", pa.string()),  # what the log must hold
         ("status", pa.string()),
         ("n", pa.int64()),

@@ -1,0 +1,94 @@
+"""Check 13, drift: has the shuffle changed at some time?
+
+Source: fairness.md, "Shuffle, global".
+"""
+
+import json
+
+import numpy as np
+from scipy.stats import kstwobign, norm
+
+from analytics import starts
+from analytics.fairness.battery import Check
+from analytics.fairness.multiplicity import ALPHA
+from analytics.fairness.result import Result
+from analytics.fairness.shuffle import WALL, bytes_of, pair_moments
+from analytics.fairness.tables import FAIR, Tables
+
+LEAST = 400
+PLANNED = 0.1  # shift, in standard deviations of a round, that is planned for
+
+
+def drift(tables: Tables) -> list[Result]:
+    """13. Drift.
+
+    Statistic: the largest distance from its chord of the running sum of a round's value, in time's order, over its
+    standard deviation times √n; a Brownian bridge under the null, so Kolmogorov's distribution.  Values: equal
+    neighbours in the wall; starting shanten of the three hands less their exact means; useful draws less their chances;
+    dragons dealt to the dealer.  Null: rounds are independent and alike.  Tier T1, the wall T2; start times.  Unit:
+    rounds.  The note names the likeliest time of change; a fault that was always there is no drift.
+    """
+    order = f"WHERE {FAIR} AND time_ms IS NOT NULL"
+    row = Result(13, "drift_start", "shuffle", unit="rounds", effect_unit="SD")
+    names = ("drift_start", "drift_dragons", "drift_draws", "drift_pairs")
+    if not tables.one(f"SELECT count(*) FROM rounds {order}"):
+        return [row.but(name=name).not_run("no_times" if tables.rounds else "no_rounds") for name in names]
+    out = []
+    if tables.has("facts"):
+        found = tables.columns(
+            f"""
+            SELECT round_id, time_ms, sum(start_shanten)::DOUBLE AS shanten,
+                sum(CASE WHEN facts.seat = rounds.dealer THEN start_dragons END)::DOUBLE AS dragons,
+                sum(useful_draws - useful_expected) AS draws
+            FROM rounds JOIN facts USING (round_id) {order}
+            GROUP BY round_id, time_ms, game_key, round ORDER BY time_ms, game_key, round, round_id
+            """
+        )
+        fair = starts.moments("shanten", 14)[0] + 2 * starts.moments("shanten", 13)[0]
+        for name, values in zip(names, (found["shanten"] - fair, found["dragons"], found["draws"]), strict=False):
+            out.append(change(row.but(name=name), values, found["round_id"], found["time_ms"]))
+    else:
+        out += [row.but(name=name).not_run("tier") for name in names[:3]]
+    row = row.but(name="drift_pairs", tier="T2")
+    found = tables.columns(
+        f"SELECT round_id, time_ms, wall FROM rounds {order} AND wall IS NOT NULL "
+        "ORDER BY time_ms, game_key, round, round_id"
+    )
+    if not len(found["wall"]):
+        return [*out, row.not_run("tier")]
+    walls = bytes_of(found["wall"], WALL)
+    pairs = (walls[:, 1:] == walls[:, :-1]).sum(axis=1) - pair_moments(WALL)[1][0]
+    return [*out, change(row, pairs, found["round_id"], found["time_ms"])]
+
+
+def change(row: Result, values: np.ndarray, ids: np.ndarray, times: np.ndarray) -> Result:
+    """The row of one value in time's order."""
+    n = len(values)
+    row = row.but(n=n)
+    spread = float(values.std()) if n else 0.0
+    if n < LEAST or spread == 0:
+        return row.not_run("too_few", needed=LEAST)
+    bridge = np.cumsum(values - values.mean()) / (spread * np.sqrt(n))
+    at = int(np.argmax(np.abs(bridge)))
+    distance = float(abs(bridge[at]))
+    before, after = values[: at + 1], values[at + 1 :]
+    shift = float((after.mean() - before.mean()) / spread) if len(after) else 0.0
+    se = float(np.sqrt(1 / (at + 1) + 1 / max(n - at - 1, 1)))
+    # a shift of d standard deviations in the middle moves the bridge by d √n / 4
+    bound = float(kstwobign.isf(ALPHA))
+    reach = bound + 0.64  # the bridge's own spread in its middle is 1/2; 1.28 of them for 90 %
+    return row.but(
+        statistic=distance,
+        effect=shift,
+        low=shift - 1.96 * se,
+        high=shift + 1.96 * se,
+        p=float(kstwobign.sf(distance)),
+        power=float(norm.cdf((PLANNED * np.sqrt(n) / 4 - bound) / 0.5)),
+        detectable=4 * reach / float(np.sqrt(n)),
+        needed=int(np.ceil((4 * reach / PLANNED) ** 2)),
+        note=json.dumps({"time_ms": int(times[at]), "rounds_before": at + 1}),
+        evidence=(int(ids[at]),),
+    )
+
+
+CHECKS = (Check(13, "drift", "T1", drift),)
