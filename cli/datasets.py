@@ -14,10 +14,12 @@ from cli.arguments import (
     Port,
     Rules,
     Site,
+    UsageError,
     Users,
     app,
     found,
     in_words,
+    options,
     progress,
     reader,
     say,
@@ -63,6 +65,13 @@ def run(
         str | None, typer.Option(metavar="DIR", help="Also write the data set as Parquet: a folder, or s3://….")
     ] = None,
     facts: Annotated[bool, typer.Option("--facts/--no-facts", help="Find the facts of each seat and draw.")] = True,
+    workers: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Share the work: a dask scheduler, tcp://HOST:8786, or local:N."),
+    ] = None,
+    shared: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Where the workers' partitions go: a folder of all, or s3://….")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """The main job: logs into a data set.
@@ -74,10 +83,22 @@ def run(
 
     if parquet is not None:
         target.target(parquet)  # a place that can't take it is told before the work
-    source = reader(logs, site, users, rules, option)
-    with progress("replayed") as step:
-        summary = warehouse.load(source, db, facts=facts, progress=step)
-    for note in source.notes:
+    if workers is None and shared is not None:
+        raise UsageError("run: --shared goes with --workers")
+    if workers is None:
+        source = reader(logs, site, users, rules, option)
+        with progress("replayed") as step:
+            summary = warehouse.load(source, db, facts=facts, progress=step)
+        notes = source.notes
+    else:
+        from analytics.cluster.load import load
+        from analytics.cluster.work import Asked
+
+        named = (users.name, users.read_bytes()) if users is not None else None
+        asked = Asked(site, named, rules, options(rules, option), facts)
+        with progress("merged") as step:
+            summary, notes = load(logs, db, workers, shared=shared, asked=asked, progress=step)
+    for note in notes:
         say(note)
     if summary["facts"]:
         say(f"the facts of {summary['facts']:,} rounds that were loaded without them are added")

@@ -15,7 +15,7 @@ from replay.problems import CODES
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("ingest", "replay", "analytics", "dashboard", "cli")  # each may import those before it
-FENCED = {"numba": "replay", "duckdb": "analytics", "streamlit": "dashboard"}
+FENCED = {"numba": "replay", "duckdb": "analytics", "distributed": "analytics", "streamlit": "dashboard"}
 SOURCES = sorted([ROOT / "kwx.py", *(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))])
 EVERYTHING = sorted([*SOURCES, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")])
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
