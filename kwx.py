@@ -8,7 +8,7 @@ Source: cli.md.
 import signal
 import sys
 
-from cli import datasets, logs, rules  # noqa: F401  # in the order of --help
+from cli import datasets, logs, players, rules  # noqa: F401  # in the order of --help
 from cli.arguments import app
 
 PACKAGES = ("cli", "ingest", "replay", "analytics", "dashboard")

@@ -25,6 +25,7 @@ import pyarrow.parquet as pq
 from analytics import schema
 from analytics.target import Target, target
 from analytics.warehouse import connect
+from ingest.mask import Mask
 
 KEYS = {
     "sources": "source, sha256",
@@ -50,22 +51,23 @@ ROW_GROUP = 122_880  # rows
 MEMORY = "1GB"  # for sorting; beyond it DuckDB spills to a folder beside the new export
 
 
-def write(db_path: str | Path, place: str | Path) -> dict[str, int]:
+def write(db_path: str | Path, place: str | Path, mask: Mask | None = None) -> dict[str, int]:
     """Writes the data set at `db_path` to a folder or to an s3:// prefix and returns the rows of each table.
 
-    An earlier export there is replaced when the new one is complete.  WarehouseError when the place holds anything
-    else, the store refuses, or there is no data set.
+    An earlier export there is replaced when the new one is complete.  mask: accounts as pseudonyms, and rejects without
+    their records and messages, which may name accounts.  WarehouseError when the place holds anything else, the store
+    refuses, or there is no data set.
     """
     with connect(db_path) as connection, target(place) as files:
         connection.execute(f"SET memory_limit = '{MEMORY}'")
         connection.execute(f"SET temp_directory = '{str(files.spill).replace(chr(39), chr(39) * 2)}'")
-        counts = {name: _write_table(connection, name, files) for name in schema.table_names()}
+        counts = {name: _write_table(connection, name, files, mask) for name in schema.table_names()}
         mark = {"digest": schema.digest(connection), "rows": counts}
         files.mark(json.dumps(mark, indent=1) + "\n")
     return counts
 
 
-def _write_table(connection: duckdb.DuckDBPyConnection, name: str, files: Target) -> int:
+def _write_table(connection: duckdb.DuckDBPyConnection, name: str, files: Target, mask: Mask | None) -> int:
     """One table's files; returns its rows."""
     if name in UNPARTITIONED:
         query = f"SELECT *, '.' AS {PART} FROM {name} ORDER BY {KEYS[name]}"
@@ -77,13 +79,23 @@ def _write_table(connection: duckdb.DuckDBPyConnection, name: str, files: Target
     stream = connection.sql(query).to_arrow_reader(ROW_GROUP)
     rows = 0
     for part, batches in groupby(_runs(stream), key=itemgetter(0)):
-        tables = (batch for _, batch in batches)
+        tables = (_masked(batch, name, mask) if mask else batch for _, batch in batches)
         folder = name if part == "." else f"{name}/{part}"
         rows += files.add(f"{folder}/part-0.parquet", lambda file, tables=tables: _write_file(file, tables))
     if not rows:
         empty = stream.schema.empty_table().drop_columns([PART])
         files.add(f"{name}/part-0.parquet", lambda file: _write_file(file, iter([empty])))
     return rows
+
+
+def _masked(table: pa.Table, name: str, mask: Mask) -> pa.Table:
+    """The table without the names of accounts."""
+    for place, field in enumerate(table.schema):
+        if field.name == "player":
+            table = table.set_column(place, field, mask.names(table[field.name]))
+        elif name == "rejects" and field.name in ("raw", "message"):
+            table = table.set_column(place, field, pa.nulls(table.num_rows, field.type))
+    return table
 
 
 def _runs(stream: pa.RecordBatchReader) -> Iterator[tuple[str, pa.Table]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from ingest.mask import Mask
     from ingest.read import Reader
 
 app = typer.Typer(
@@ -32,6 +33,10 @@ Rules = Annotated[str | None, typer.Option(metavar="ID", help="Take this ruleset
 Choice = Annotated[list[str] | None, typer.Option("--option", metavar="K=V", help="A room option; may be repeated.")]
 Db = Annotated[Path, typer.Option(metavar="FILE", help="The DuckDB file.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine output, one JSON object a line.")]
+MaskKey = Annotated[
+    str | None,
+    typer.Option("--mask", metavar="KEY", help="Write accounts as pseudonyms under this key, or @FILE that holds it."),
+]
 Port = Annotated[int | None, typer.Option(metavar="N", min=0, max=65535, help="TCP port on loopback; 0: a free one.")]
 
 
@@ -75,6 +80,15 @@ def reader(
         logs, site=site, users=users, rules=rules, options=options(rules, choices), check_rules=ruleset.check,
         scanner=scan.fastest, **more,
     )  # fmt: skip
+
+
+def masking(key: str | None) -> "Mask | None":
+    """--mask KEY or --mask @FILE; MaskError when the key is too short to mask anything."""
+    from ingest.mask import Mask
+
+    if key is None:
+        return None
+    return Mask(Path(key[1:]).read_text(encoding="utf-8").strip() if key.startswith("@") else key)
 
 
 @contextmanager

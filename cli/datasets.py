@@ -11,6 +11,7 @@ from cli.arguments import (
     Choice,
     Db,
     Logs,
+    MaskKey,
     Port,
     Rules,
     Site,
@@ -19,6 +20,7 @@ from cli.arguments import (
     app,
     found,
     in_words,
+    masking,
     options,
     progress,
     reader,
@@ -64,6 +66,7 @@ def run(
     parquet: Annotated[
         str | None, typer.Option(metavar="DIR", help="Also write the data set as Parquet: a folder, or s3://….")
     ] = None,
+    mask: MaskKey = None,
     facts: Annotated[bool, typer.Option("--facts/--no-facts", help="Find the facts of each seat and draw.")] = True,
     workers: Annotated[
         str | None,
@@ -77,10 +80,13 @@ def run(
     """The main job: logs into a data set.
 
     Reads logs, replays and checks every round, and loads all of it into a DuckDB file in one step. The same logs again
-    change nothing, new ones are added; a dashboard that is open moves on by itself.
+    change nothing, new ones are added; a dashboard that is open moves on by itself. --mask is for the Parquet data set.
     """
     from analytics import export, target, warehouse
 
+    if mask is not None and parquet is None:
+        raise UsageError("run: --mask is for the data set that --parquet writes")
+    masked = masking(mask)
     if parquet is not None:
         target.target(parquet)  # a place that can't take it is told before the work
     if workers is None and shared is not None:
@@ -108,7 +114,7 @@ def run(
             "loaded: load their logs into a new file"
         )
     if parquet is not None:
-        export.write(db, parquet)
+        export.write(db, parquet, masked)
     if as_json:
         write({"kind": "summary", **summary})
     else:

@@ -10,6 +10,7 @@ from cli.arguments import (
     AsJson,
     Choice,
     Logs,
+    MaskKey,
     Rules,
     Site,
     UsageError,
@@ -17,6 +18,7 @@ from cli.arguments import (
     app,
     found,
     in_words,
+    masking,
     options,
     progress,
     reader,
@@ -157,22 +159,24 @@ def convert(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help=".jsonl, .jsonl.gz/.zst, .parquet; also s3://….")
     ],
-    site: Site = None, users: Users = None,
+    site: Site = None, users: Users = None, mask: MaskKey = None,
 ) -> None:  # fmt: skip
     """Write logs of any format as a kwx log.
 
-    Without loss; what can't be read as a round is named on stderr.
+    Without loss; what can't be read as a round is named on stderr. With --mask without accounts, and without what may
+    tell them: private keys and the chain of lines.
     """
     from ingest.write import write as write_rounds
 
-    source = reader(logs, site, users, None, None, keep_raw=True)
+    masked = masking(mask)
+    source = reader(logs, site, users, None, None, keep_raw=masked is None)
 
     def refused(rejects: Any) -> None:
-        for row in rejects.to_pylist():
-            say(f"{row['source']}:{row['line']}:-: {row['code']}: {row['message']}")
+        for row in rejects.to_pylist():  # a message may quote the record
+            say(f"{row['source']}:{row['line']}:-: {row['code']}" + ("" if masked else f": {row['message']}"))
 
     with progress("written", printing=True) as step:
-        write_rounds(source, output, step, refused)
+        write_rounds(source, output, step, refused, masked)
     totals = {name: sum(source.sources()[name].to_pylist()) for name in ("records", "rounds", "repeats", "rejects")}
     for note in source.notes:
         say(note)

@@ -20,6 +20,7 @@ from ingest import objects
 from ingest.ahead import ahead
 from ingest.events import ROUNDS
 from ingest.formats import kwx_write
+from ingest.mask import Mask
 from ingest.read import Reader
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".parquet")
@@ -114,6 +115,7 @@ def write(
     path: str | Path,
     progress: Callable[[int], None] | None = None,
     refused: Callable[[pa.RecordBatch], None] | None = None,
+    mask: Mask | None = None,
 ) -> None:
     """Write all rounds of a reader; `refused` gets its rejects as they come, `progress` the rounds of each batch.
 
@@ -121,7 +123,7 @@ def write(
     """
     with Output(path) as output, closing(ahead(reader)) as batches:
         for batch in batches:
-            output.add(batch.rounds)
+            output.add(mask.rounds(batch.rounds) if mask else batch.rounds)
             if refused and batch.rejects.num_rows:
                 refused(batch.rejects)
             if progress:

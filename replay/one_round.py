@@ -29,7 +29,7 @@ def parse(ident: str) -> tuple[str, str, int]:
 
 def write(row: Mapping[str, Any]) -> str:
     """The ID of a row of `rounds`."""
-    return "/".join(quote(str(part or ""), safe="") for part in (row["site"], row["game"], row["round"]))
+    return "/".join(quote(str(part), safe="") for part in (row["site"] or "", row["game"], row["round"]))
 
 
 def from_logs(reader: Reader, ident: str) -> Tables:

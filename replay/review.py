@@ -63,6 +63,7 @@ class Round(NamedTuple):
     id: int
     rules: ruleset.Ruleset
     rin: np.record  # state.ROUND without a wall: it is not looked at
+    hidden_open: bool  # the log does not say which triplets a reveal hides
     log: np.ndarray  # uint32[], its events
     numbers: Sequence[int] | None  # the log's own number of each event
     names: tuple[str, ...]  # of its tiles
@@ -93,6 +94,7 @@ class Reviewer:
 
     def find(self, one: Round, seats: int) -> list[tuple[np.record, np.recarray]]:
         """The decisions of a set of seats (bit set), each with its options: options.DECISION and OPTION[m]."""
+        one.rin.hidden_open = one.hidden_open
         count, used = find(
             self._sim, one.rules.record, hand_tables(), distances(), one.rin, one.log, seats, self._decisions,
             self._options,
@@ -108,7 +110,9 @@ class Reviewer:
         for name in TASTES:
             self._sim[name][:] = getattr(policy, name)
         rules = one.rules.record
+        one.rin.hidden_open = one.hidden_open
         stood = stand(self._sim, self._position, rules, hand_tables(), one.rin, one.log, int(decision.event))
+        one.rin.hidden_open = 0  # who reveals from here on is known to hide what it hides
         out = np.zeros((samples, len(options)), np.int64)
         failed = roll(
             self._sim, self._position, rules, hand_tables(), distances(), one.rin, int(decision.seat),
@@ -156,9 +160,12 @@ def is_clear(loss: Estimate) -> bool:
 
 
 def prepare(row: Mapping[str, Any], piao: Sequence[int | None]) -> Round:
-    """A row of `rounds` (and each seat's piao) for the kernels.  ReviewError where the log names no drawn tiles."""
+    """A row of `rounds` (and each seat's piao) for the kernels.  ReviewError where that can't be."""
     if row["coverage"] != "full" or row["deal"] is None or not row["events"]:
         raise ReviewError("the log names no drawn tiles")
+    rules = ruleset.load(row["ruleset"], room_options(row["options"] or "{}"))
+    if rules.digest != row["ruleset_digest"]:
+        raise ReviewError("the ruleset has changed since the round was loaded")
     rin = record(ROUND)
     rin.deal[:] = np.frombuffer(row["deal"], np.uint8).reshape(3, 14)
     rin.wall[:] = KINDS
@@ -170,8 +177,8 @@ def prepare(row: Mapping[str, Any], piao: Sequence[int | None]) -> Round:
     rin.raise_ = row["raise"] or 0
     log = np.array(row["events"], np.uint32)
     rin.stop = len(log)
-    rules = ruleset.load(row["ruleset"], room_options(row["options"] or "{}"))
-    return Round(int(row["round_id"]), rules, rin, log, row["event_no"], NAMES[row["suits"]])
+    hidden_open = row["hidden_from"] != "logged"
+    return Round(int(row["round_id"]), rules, rin, hidden_open, log, row["event_no"], NAMES[row["suits"]])
 
 
 def review(

@@ -6,7 +6,6 @@ from ingest.events import FAN_BITS
 from ingest.formats import kwx_rows as rows
 from ingest.tiles import ALL_TILES, KINDS
 from replay.jit import inner
-from replay.memory import load8, load16, load64, store64
 from replay.scan_values import (
     BACKSLASH,
     CLOSE_LIST,
@@ -27,9 +26,6 @@ from replay.scan_values import (
     wall,
 )  # fmt: skip
 from replay.scan_words import (
-    FAN_AT,
-    FAN_LENGTH_AT,
-    FAN_ROW,
     IN_DEALS,
     IN_ENDS,
     IN_PROOF,
@@ -42,12 +38,9 @@ from replay.scan_words import (
     N_RESULT,
     N_WIN,
     RESULT_REQUIRED,
-    SCHEME_AT,
     WIN_REQUIRED,
     colon,
     keep,
-    length_of,
-    mark,
     next_member,
     word,
 )  # fmt: skip
@@ -61,20 +54,20 @@ LOWEST, HIGHEST = 1 - 10**15, 10**15 - 1
 
 
 @inner
-def scheme(at, tables):
+def scheme(data, at, tables):
     """The name of a commitment: sha256, or sha256+ and up to 32 of a-z 0-9 . -"""
     start = at + 1
-    stop = text(at)
+    stop = text(data, at)
     if stop < 0 or stop - start < 7:
         return REFUSED
     for place in range(6):
-        if load8(start + place) != load8(tables + SCHEME_AT + place):
+        if data[start + place] != tables.scheme[place]:
             return REFUSED
     length = stop - start - 7
-    if length > 0 and (load8(start + 6) != PLUS or length < 2 or length > 33):
+    if length > 0 and (data[start + 6] != PLUS or length < 2 or length > 33):
         return REFUSED
     for place in range(start + 7, stop - 1):
-        byte = load8(place)
+        byte = data[place]
         letter = 97 <= byte <= 122 or ZERO <= byte <= 57 or byte == 45 or byte == 46
         if not letter:
             return REFUSED
@@ -82,77 +75,76 @@ def scheme(at, tables):
 
 
 @inner
-def salt(at):
+def salt(data, at):
     """A text of printable ASCII."""
-    if load8(at) != QUOTE:
+    if data[at] != QUOTE:
         return REFUSED
     at += 1
-    while load8(at) != QUOTE:
-        if load8(at) < SPACE or load8(at) > 126 or load8(at) == BACKSLASH:
+    while data[at] != QUOTE:
+        if data[at] < SPACE or data[at] > 126 or data[at] == BACKSLASH:
             return REFUSED
         at += 1
     return at + 1
 
 
 @inner
-def proof(at, row, kinds, tables, base):
+def proof(data, pairs, words, at, row, suits, tables):
     """The object of a commitment."""
-    if load8(at) != OPEN_OBJECT:
+    if data[at] != OPEN_OBJECT:
         return REFUSED
-    at = skip(at + 1)
+    at = skip(data, at + 1)
     seen, hint = 0, 0
-    while load8(at) != CLOSE_OBJECT:
-        key = word(at + 1, tables, IN_PROOF, N_PROOF, hint)
-        if load8(at) != QUOTE or key < 0 or seen >> key & 1:
+    while data[at] != CLOSE_OBJECT:
+        key = word(words, at + 1, tables, IN_PROOF, N_PROOF, hint)
+        if data[at] != QUOTE or key < 0 or seen >> key & 1:
             return REFUSED
         seen |= 1 << key
         hint = key + 1
-        at = colon(at + length_of(tables, IN_PROOF + key) + 2)
+        at = colon(data, at + tables.length[IN_PROOF + key] + 2)
         if at < 0:
             return REFUSED
         start = at
         if key == SCHEME:
-            at = keep(row, rows.SCHEME, start, scheme(at, tables), base)
+            at = keep(row, rows.SCHEME, start, scheme(data, at, tables))
         elif key == COMMIT:
-            at = keep(row, rows.COMMIT, start, hexadecimal(at), base)
+            at = keep(row, rows.COMMIT, start, hexadecimal(data, at))
         elif key == SALT:
-            at = keep(row, rows.SALT, start, salt(at), base)
+            at = keep(row, rows.SALT, start, salt(data, at))
         elif key == ORDER:
-            at = wall(at, kinds, 0, ALL_TILES, 0)
-            keep(row, rows.ORDER, start, at, base)
+            at = wall(data, pairs, at, tables.values.kind[suits], row.wall, ALL_TILES, 0)
+            keep(row, rows.ORDER, start, at)
         else:
-            which = word(at + 1, tables, IN_DEALS, N_DEALS, 0)
-            if load8(at) != QUOTE or which < 0:
+            which = word(words, at + 1, tables, IN_DEALS, N_DEALS, 0)
+            if data[at] != QUOTE or which < 0:
                 return REFUSED
-            at = keep(row, rows.PROOF_DEAL, start, start + 2 + length_of(tables, IN_DEALS + which), base)
+            at = keep(row, rows.PROOF_DEAL, start, start + 2 + tables.length[IN_DEALS + which])
         if at < 0:
             return at
-        at = next_member(at)
+        at = next_member(data, at)
         if at < 0:
             return REFUSED
     return at + 1 if seen == (1 << N_PROOF) - 1 else REFUSED
 
 
 @inner
-def fan_ids(at, tables):
-    """(packed multiset, address behind it) of a list of fan ids in the order of the fan table."""
+def fan_ids(data, at, tables):
+    """(packed multiset, place behind it) of a list of fan ids in the order of the fan table."""
     packed = np.int64(0)
-    if load8(at) != OPEN_LIST:
+    if data[at] != OPEN_LIST:
         return packed, REFUSED
-    at = skip(at + 1)
+    at = skip(data, at + 1)
     fan, times = 0, 0
-    if load8(at) == CLOSE_LIST:
+    if data[at] == CLOSE_LIST:
         return packed, at + 1
     while True:
-        if load8(at) != QUOTE:
+        if data[at] != QUOTE:
             return packed, REFUSED
         found = REFUSED
         for candidate in range(fan, N_FANS):  # never one before the last
-            same, name = 0, tables + FAN_AT + FAN_ROW * candidate
-            length = load64(tables + FAN_LENGTH_AT + 8 * candidate)
-            while same <= length and load8(at + 1 + same) == load8(name + same):
+            same = 0
+            while same <= tables.fan_size[candidate] and data[at + 1 + same] == tables.fan[candidate, same]:
                 same += 1
-            if same > length:
+            if same > tables.fan_size[candidate]:
                 found = candidate
                 break
         if found < 0:
@@ -162,124 +154,115 @@ def fan_ids(at, tables):
             return packed, REFUSED
         fan = found
         packed += np.int64(1) << (FAN_BITS * fan)
-        at = skip(at + load64(tables + FAN_LENGTH_AT + 8 * fan) + 2)
-        if load8(at) == CLOSE_LIST:
+        at = skip(data, at + tables.fan_size[fan] + 2)
+        if data[at] == CLOSE_LIST:
             return packed, at + 1
-        if load8(at) != COMMA:
+        if data[at] != COMMA:
             return packed, REFUSED
-        at = skip(at + 1)
+        at = skip(data, at + 1)
 
 
 @inner
-def win(at, row, place, kinds, tables):
+def win(data, pairs, words, at, row, place, suits, tables):
     """The object of one winner."""
-    if load8(at) != OPEN_OBJECT:
+    if data[at] != OPEN_OBJECT:
         return REFUSED
-    at = skip(at + 1)
+    at = skip(data, at + 1)
     seen, hint = 0, 0
-    seat, payer = np.int64(-1), np.int64(-1)
-    row += 8 * place
-    store64(row + rows.WIN_FANS_AT, -1)
-    store64(row + rows.WIN_MULTIPLE_AT, -1)
-    while load8(at) != CLOSE_OBJECT:
-        key = word(at + 1, tables, IN_WIN, N_WIN, hint)
-        if load8(at) != QUOTE or key < 0 or seen >> key & 1:
+    row.win_from[place], row.win_fans[place], row.win_multiple[place] = -1, -1, -1
+    while data[at] != CLOSE_OBJECT:
+        key = word(words, at + 1, tables, IN_WIN, N_WIN, hint)
+        if data[at] != QUOTE or key < 0 or seen >> key & 1:
             return REFUSED
         seen |= 1 << key
         hint = key + 1
-        at = colon(at + length_of(tables, IN_WIN + key) + 2)
+        at = colon(data, at + tables.length[IN_WIN + key] + 2)
         if at < 0:
             return REFUSED
         if key == WIN_TILE:
-            tile = load8(kinds + load16(at + 1))
-            if load8(at) != QUOTE or load8(at + 3) != QUOTE or tile >= KINDS:
+            tile = tables.values.kind[suits, pairs[at + 1]]
+            if data[at] != QUOTE or data[at + 3] != QUOTE or tile >= KINDS:
                 return OTHER_SUITS
-            store64(row + rows.WIN_TILE_AT, tile)
+            row.win_tile[place] = tile
             at += 4
         elif key == WIN_FANS:
-            fans, at = fan_ids(at, tables)
-            store64(row + rows.WIN_FANS_AT, fans)
+            row.win_fans[place], at = fan_ids(data, at, tables)
         else:
-            number, at = integer(at)
+            number, at = integer(data, at)
             if at < 0 or number < 0 or (key != MULTIPLE and number > 2):
                 return REFUSED
             if key == SEAT:
-                seat = number
+                row.win_seat[place] = number
             elif key == FROM:
-                payer = number
+                row.win_from[place] = number
             else:
-                store64(row + rows.WIN_MULTIPLE_AT, number)
+                row.win_multiple[place] = number
         if at < 0:
             return REFUSED
-        at = next_member(at)
+        at = next_member(data, at)
         if at < 0:
             return REFUSED
-    if seen & WIN_REQUIRED != WIN_REQUIRED or payer == seat:
+    if seen & WIN_REQUIRED != WIN_REQUIRED or row.win_from[place] == row.win_seat[place]:
         return REFUSED
-    store64(row + rows.WIN_SEAT_AT, seat)
-    store64(row + rows.WIN_FROM_AT, payer)
     return at + 1
 
 
 @inner
-def result(at, row, kinds, tables):
+def result(data, pairs, words, at, row, suits, tables):
     """The object of what the platform paid."""
-    wins = 0
-    if load8(at) != OPEN_OBJECT:
+    if data[at] != OPEN_OBJECT:
         return REFUSED
-    at = skip(at + 1)
+    at = skip(data, at + 1)
     seen, hint = 0, 0
-    while load8(at) != CLOSE_OBJECT:
-        key = word(at + 1, tables, IN_RESULT, N_RESULT, hint)
-        if load8(at) != QUOTE or key < 0 or seen >> key & 1:
+    while data[at] != CLOSE_OBJECT:
+        key = word(words, at + 1, tables, IN_RESULT, N_RESULT, hint)
+        if data[at] != QUOTE or key < 0 or seen >> key & 1:
             return REFUSED
         seen |= 1 << key
         hint = key + 1
-        at = colon(at + length_of(tables, IN_RESULT + key) + 2)
+        at = colon(data, at + tables.length[IN_RESULT + key] + 2)
         if at < 0:
             return REFUSED
         if key == END:
-            end = word(at + 1, tables, IN_ENDS, N_ENDS, 0)
-            if load8(at) != QUOTE or end < 0:
+            end = word(words, at + 1, tables, IN_ENDS, N_ENDS, 0)
+            if data[at] != QUOTE or end < 0:
                 return REFUSED
-            store64(row + rows.END_AT, end)
-            at += length_of(tables, IN_ENDS + end) + 2
+            row.end = end
+            at += tables.length[IN_ENDS + end] + 2
         elif key == POINTS:
-            at = integers(at, row + rows.POINTS_AT, 3, LOWEST, HIGHEST)
-            mark(row, rows.HAS_POINTS)
+            at = integers(data, at, row.points, 3, LOWEST, HIGHEST)
+            row.has |= rows.HAS_POINTS
         elif key == KONGS:
-            at = integers(at, row + rows.KONGS_AT, 3, LOWEST, HIGHEST)
-            mark(row, rows.HAS_KONGS)
+            at = integers(data, at, row.kongs, 3, LOWEST, HIGHEST)
+            row.has |= rows.HAS_KONGS
         elif key == FEE:
-            fee, at = integer(at)
-            store64(row + rows.FEE_AT, fee)
-            mark(row, rows.HAS_FEE)
-            if fee < 0:
+            row.fee, at = integer(data, at)
+            row.has |= rows.HAS_FEE
+            if row.fee < 0:
                 return REFUSED
         else:
-            mark(row, rows.HAS_WINS)
-            if load8(at) != OPEN_LIST:
+            row.has |= rows.HAS_WINS
+            if data[at] != OPEN_LIST:
                 return REFUSED
-            at = skip(at + 1)
-            while load8(at) != CLOSE_LIST:
-                if wins == rows.MAX_WINS:
+            at = skip(data, at + 1)
+            while data[at] != CLOSE_LIST:
+                if row.wins == rows.MAX_WINS:
                     return REFUSED
-                at = win(at, row, wins, kinds, tables)
+                at = win(data, pairs, words, at, row, row.wins, suits, tables)
                 if at < 0:
                     return at
-                wins += 1
-                at = skip(at)
-                if load8(at) == COMMA:
-                    at = skip(at + 1)
-                    if load8(at) != OPEN_OBJECT:
+                row.wins += 1
+                at = skip(data, at)
+                if data[at] == COMMA:
+                    at = skip(data, at + 1)
+                    if data[at] != OPEN_OBJECT:
                         return REFUSED
-                elif load8(at) != CLOSE_LIST:
+                elif data[at] != CLOSE_LIST:
                     return REFUSED
-            store64(row + rows.WINS_AT, wins)
             at += 1
         if at < 0:
             return REFUSED
-        at = next_member(at)
+        at = next_member(data, at)
         if at < 0:
             return REFUSED
     return at + 1 if seen & RESULT_REQUIRED == RESULT_REQUIRED else REFUSED

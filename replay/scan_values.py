@@ -1,7 +1,8 @@
 """Values of a kwx line read from its bytes: texts, numbers, moments, tiles, events.
 
-Each function takes the address of a value and gives the address behind it, or a negative number when the value is not
-one that the scanner accepts.  Zeros follow the block, more (kwx_rows.PAD_BYTES)
+`data` is the block as bytes, `pairs` and `words` the same bytes as numbers of two and eight that start at every byte.
+Each function takes the place of a value and gives the place behind it, or a negative number when the value is not one
+that the scanner accepts.  Zeros follow the block, more (kwx_rows.PAD_BYTES)
 than anything looks ahead, and no value goes on through a zero.
 """
 
@@ -9,8 +10,7 @@ import numpy as np
 
 from ingest import events as ev
 from ingest.tiles import KIND_OF, NO_TILE, SUITS
-from replay.jit import inner, small
-from replay.memory import load8, load16, store8, store32, store64
+from replay.jit import inner
 
 REFUSED = -1
 OTHER_SUITS = -2  # refused because of a tile of the third suit: the round may play other suits than assumed
@@ -30,7 +30,6 @@ VALUES = np.dtype(
         ("follows", np.uint8, (16,)),  # of a verb: what follows it
     ]
 )
-VERB_AT, FOLLOWS_AT = (VALUES.fields[name][1] for name in ("verb", "follows"))  # type: ignore[index]
 
 
 def fill_values(values: np.recarray) -> None:
@@ -55,22 +54,22 @@ def fill_values(values: np.recarray) -> None:
     values.follows[0, [ev.EXHAUSTED, ev.ABORTED]] = NO_VERB  # these have no seat before them
 
 
-@small
-def skip(at):
+@inner
+def skip(data, at):
     """Behind spaces and tabs."""
-    while load8(at) == SPACE or load8(at) == TAB:
+    while data[at] == SPACE or data[at] == TAB:
         at += 1
     return at
 
 
 @inner
-def text(at):
+def text(data, at):
     """A quoted text without escapes, any UTF-8 in it."""
-    if load8(at) != QUOTE:
+    if data[at] != QUOTE:
         return REFUSED
     at += 1
     while True:
-        byte = load8(at)
+        byte = np.int64(data[at])
         if byte == QUOTE:
             return at + 1
         if byte < SPACE or byte == BACKSLASH:
@@ -78,15 +77,15 @@ def text(at):
         if byte < 128:
             at += 1
         else:
-            at = character(at)
+            at = character(data, at)
             if at < 0:
                 return REFUSED
 
 
 @inner
-def character(at):
+def character(data, at):
     """A character of two to four bytes, as strict as UTF-8 is: shortest form, no surrogate, nothing above 10FFFF."""
-    first, second = load8(at), load8(at + 1)
+    first, second = np.int64(data[at]), np.int64(data[at + 1])
     low, high = 0x80, 0xBF
     if first == 0xE0:
         low = 0xA0
@@ -100,103 +99,103 @@ def character(at):
         return REFUSED
     more = 0 if first < 0xE0 else 1 if first < 0xF0 else 2
     for place in range(at + 2, at + 2 + more):
-        if load8(place) < 0x80 or load8(place) > 0xBF:
+        if data[place] < 0x80 or data[place] > 0xBF:
             return REFUSED
     return at + 2 + more
 
 
 @inner
-def hexadecimal(at):
+def hexadecimal(data, at):
     """64 lower-case hex digits in quotes."""
-    if load8(at) != QUOTE or load8(at + 65) != QUOTE:
+    if data[at] != QUOTE or data[at + 65] != QUOTE:
         return REFUSED
     wrong = 0
     for place in range(at + 1, at + 65):
-        byte = load8(place)
+        byte = np.int64(data[place])
         wrong |= (byte < ZERO) | ((byte > NINE) & (byte < 97)) | (byte > 102)
     return REFUSED if wrong else at + 66
 
 
-@small
-def integer(at):
-    """(number, address behind it) of an integer of at most DIGITS digits."""
-    negative = load8(at) == MINUS
+@inner
+def integer(data, at):
+    """(number, place behind it) of an integer of at most DIGITS digits."""
+    negative = data[at] == MINUS
     if negative:
         at += 1
     start = at
     number = np.int64(0)
-    while load8(at) >= ZERO and load8(at) <= NINE:
-        number = number * 10 + load8(at) - ZERO
+    while data[at] >= ZERO and data[at] <= NINE:
+        number = number * 10 + np.int64(data[at]) - ZERO
         at += 1
         if at - start > DIGITS:
             return number, REFUSED
-    if at == start or (load8(start) == ZERO and (negative or at - start > 1)):
+    if at == start or (data[start] == ZERO and (negative or at - start > 1)):
         return number, REFUSED
     return (-number if negative else number), at
 
 
 @inner
-def integers(at, out, count, low, high):
-    """A list of `count` integers from `low` to `high`, into the words at the address `out`."""
-    if load8(at) != OPEN_LIST:
+def integers(data, at, out, count, low, high):
+    """A list of `count` integers from `low` to `high`, into `out`."""
+    if data[at] != OPEN_LIST:
         return REFUSED
-    at = skip(at + 1)
+    at = skip(data, at + 1)
     for place in range(count):
-        number, at = integer(at)
+        number, at = integer(data, at)
         if at < 0 or number < low or number > high:
             return REFUSED
-        store64(out + 8 * place, number)
-        at = skip(at)
-        if load8(at) != (COMMA if place + 1 < count else CLOSE_LIST):
+        out[place] = number
+        at = skip(data, at)
+        if data[at] != (COMMA if place + 1 < count else CLOSE_LIST):
             return REFUSED
-        at = skip(at + 1) if place + 1 < count else at + 1
+        at = skip(data, at + 1) if place + 1 < count else at + 1
     return at
 
 
 @inner
-def intervals(at, out):
-    """(how many, behind them) of a list of natural numbers below 2^31, into the numbers of four bytes at `out`."""
+def intervals(data, at, out, first):
+    """A list of natural numbers below 2^31 of any length, into `out` from `first` on; (how many, place behind it)."""
     count = 0
-    if load8(at) != OPEN_LIST:
+    if data[at] != OPEN_LIST:
         return count, REFUSED
-    at = skip(at + 1)
-    if load8(at) == CLOSE_LIST:
+    at = skip(data, at + 1)
+    if data[at] == CLOSE_LIST:
         return count, at + 1
     while True:
         start = at
         number = np.int64(0)
-        while load8(at) >= ZERO and load8(at) <= NINE and at - start < 11:
-            number = number * 10 + load8(at) - ZERO
+        while data[at] >= ZERO and data[at] <= NINE and at - start < 11:
+            number = number * 10 + np.int64(data[at]) - ZERO
             at += 1
-        if at == start or (load8(start) == ZERO and at - start > 1) or number >= 1 << 31:
+        if at == start or (data[start] == ZERO and at - start > 1) or number >= 1 << 31:
             return count, REFUSED
-        store32(out + 4 * count, number)
+        out[first + count] = number
         count += 1
-        at = skip(at)
-        if load8(at) == CLOSE_LIST:
+        at = skip(data, at)
+        if data[at] == CLOSE_LIST:
             return count, at + 1
-        if load8(at) != COMMA:
+        if data[at] != COMMA:
             return count, REFUSED
-        at = skip(at + 1)
+        at = skip(data, at + 1)
 
 
 @inner
-def two_digits(at):
+def two_digits(data, at):
     """The number that two digits write, or REFUSED."""
-    tens, ones = load8(at) - ZERO, load8(at + 1) - ZERO
+    tens, ones = np.int64(data[at]) - ZERO, np.int64(data[at + 1]) - ZERO
     return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else REFUSED
 
 
 @inner
-def moment(at):
-    """(milliseconds since 1970 UTC, address behind it) of a quoted RFC 3339 time in capitals, no leap second."""
-    if load8(at) != QUOTE:
+def moment(data, at):
+    """(milliseconds since 1970 UTC, place behind it) of a quoted RFC 3339 time in capitals, no leap second."""
+    if data[at] != QUOTE:
         return np.int64(0), REFUSED
-    century, year = two_digits(at + 1), two_digits(at + 3)
-    month, day = two_digits(at + 6), two_digits(at + 9)
-    hour, minute, second = two_digits(at + 12), two_digits(at + 15), two_digits(at + 18)
-    right = load8(at + 5) == MINUS and load8(at + 8) == MINUS and load8(at + 11) == UPPER_T
-    right = right and load8(at + 14) == COLON and load8(at + 17) == COLON and year >= 0
+    century, year = two_digits(data, at + 1), two_digits(data, at + 3)
+    month, day = two_digits(data, at + 6), two_digits(data, at + 9)
+    hour, minute, second = two_digits(data, at + 12), two_digits(data, at + 15), two_digits(data, at + 18)
+    right = data[at + 5] == MINUS and data[at + 8] == MINUS and data[at + 11] == UPPER_T
+    right = right and data[at + 14] == COLON and data[at + 17] == COLON and year >= 0
     if not (right and 1 <= century and 1 <= month <= 12 and day >= 1):
         return np.int64(0), REFUSED
     if not (0 <= hour <= 23 and 0 <= minute <= 59 and 0 <= second <= 59):
@@ -208,27 +207,27 @@ def moment(at):
         return np.int64(0), REFUSED
     at += 20
     thousandths = np.int64(0)
-    if load8(at) == POINT:
+    if data[at] == POINT:
         at += 1
         start = at
-        while load8(at) >= ZERO and load8(at) <= NINE:
+        while data[at] >= ZERO and data[at] <= NINE:
             if at - start < 3:
-                thousandths += (load8(at) - ZERO) * (100 if at == start else 10 if at == start + 1 else 1)
+                thousandths += (np.int64(data[at]) - ZERO) * (100 if at == start else 10 if at == start + 1 else 1)
             at += 1
         if at == start or at - start > 6:
             return np.int64(0), REFUSED
     offset = np.int64(0)
-    if load8(at) == UPPER_Z:
+    if data[at] == UPPER_Z:
         at += 1
-    elif load8(at) == PLUS or load8(at) == MINUS:
-        hours, minutes = two_digits(at + 1), two_digits(at + 4)
-        if not (0 <= hours <= 23 and 0 <= minutes <= 59 and load8(at + 3) == COLON):
+    elif data[at] == PLUS or data[at] == MINUS:
+        hours, minutes = two_digits(data, at + 1), two_digits(data, at + 4)
+        if not (0 <= hours <= 23 and 0 <= minutes <= 59 and data[at + 3] == COLON):
             return np.int64(0), REFUSED
-        offset = (hours * 60 + minutes) * (60 if load8(at) == PLUS else -60)
+        offset = (hours * 60 + minutes) * (60 if data[at] == PLUS else -60)
         at += 6
     else:
         return np.int64(0), REFUSED
-    if load8(at) != QUOTE:
+    if data[at] != QUOTE:
         return np.int64(0), REFUSED
     # Days since 1970 of a date, counted in years that begin in March.
     shifted = year - (1 if month <= 2 else 0)
@@ -238,73 +237,73 @@ def moment(at):
 
 
 @inner
-def hand(at, kinds, out):
-    """(tiles, address behind them) of up to 14 grouped tiles in quotes, into the bytes at `out`."""
+def hand(data, at, kinds, out, first):
+    """(tiles, place behind it) of grouped tiles in quotes, up to 14, into `out` from `first` on."""
     count = 0
-    if load8(at) != QUOTE:
+    if data[at] != QUOTE:
         return count, REFUSED
     at += 1
-    while load8(at) != QUOTE:
+    while data[at] != QUOTE:
         start = at
-        while load8(at) >= ZERO and load8(at) <= NINE:
+        while data[at] >= ZERO and data[at] <= NINE:
             at += 1
         if at == start or at - start > 14 - count:
             return count, REFUSED
-        letter = load8(at) << 8
+        letter = np.int64(data[at]) << 8
         for place in range(start, at):
-            kind = load8(kinds + (load8(place) | letter))
+            kind = kinds[np.int64(data[place]) | letter]
             if kind >= THIRD_SUIT:
                 return count, (OTHER_SUITS if kind == THIRD_SUIT else REFUSED)
-            store8(out + count, kind)
+            out[first + count] = kind
             count += 1
         at += 1
     return count, at + 1
 
 
 @inner
-def wall(at, kinds, out, tiles, kept):
-    """`tiles` tiles of two characters each in quotes, the first `kept` of them into the bytes at `out`."""
-    if load8(at) != QUOTE:
+def wall(data, pairs, at, kinds, out, tiles, kept):
+    """`tiles` tiles of two characters each in quotes, the first `kept` of them into `out`."""
+    if data[at] != QUOTE:
         return REFUSED
     at += 1
     for place in range(tiles):
-        kind = load8(kinds + load16(at))
+        kind = kinds[pairs[at]]
         if kind >= THIRD_SUIT:
             return OTHER_SUITS if kind == THIRD_SUIT else REFUSED
         if place < kept:
-            store8(out + place, kind)
+            out[place] = kind
         at += 2
-    return at + 1 if load8(at) == QUOTE else REFUSED
+    return at + 1 if data[at] == QUOTE else REFUSED
 
 
 @inner
-def tokens(at, kinds, tables, out):
-    """(events, address behind them) of the tokens in quotes, packed into the numbers of four bytes at `out`."""
+def tokens(data, pairs, at, kinds, tables, out, first):
+    """(events, place behind it) of the event tokens in quotes, packed into `out` from `first` on."""
     count = 0
-    if load8(at) != QUOTE:
+    if data[at] != QUOTE:
         return count, REFUSED
     at += 1
-    if load8(at) == QUOTE:
+    if data[at] == QUOTE:
         return count, at + 1
     while True:
-        seat = load8(at) - ZERO
+        seat = np.int64(data[at]) - ZERO
         if seat == 101 - ZERO or seat == 122 - ZERO:  # e, z
-            packed = ev.NO_SEAT | load8(tables + VERB_AT + load8(at)) << 2 | NO_TILE << 6 | ev.NO_SEAT << 11
+            packed = ev.NO_SEAT | np.int64(tables.verb[data[at]]) << 2 | NO_TILE << 6 | ev.NO_SEAT << 11
             at += 1
         else:
-            verb = load8(tables + VERB_AT + load8(at + 1))
-            shape = load8(tables + FOLLOWS_AT + verb)
+            verb = np.int64(tables.verb[data[at + 1]])
+            shape = tables.follows[verb]
             if seat < 0 or seat > 2 or shape == NO_VERB:
                 return count, REFUSED
             at += 2
             if shape <= TILE_MAYBE_SOURCE:
-                tile = load8(kinds + load16(at))
+                tile = np.int64(kinds[pairs[at]])
                 if tile >= THIRD_SUIT:
                     return count, (OTHER_SUITS if tile == THIRD_SUIT else REFUSED)
                 at += 2
                 source = np.int64(ev.NO_SEAT)
                 if shape != TILE:
-                    source = load8(at) - ZERO
+                    source = np.int64(data[at]) - ZERO
                     if 0 <= source <= 2:
                         if source == seat:
                             return count, REFUSED
@@ -317,8 +316,8 @@ def tokens(at, kinds, tables, out):
             elif shape == HIDDEN:
                 packed = seat | verb << 2
                 before = -1
-                while load8(at) != SPACE and load8(at) != QUOTE:
-                    tile = load8(kinds + load16(at))
+                while data[at] != SPACE and data[at] != QUOTE:
+                    tile = np.int64(kinds[pairs[at]])
                     if tile >= THIRD_SUIT or tile <= before:
                         return count, (OTHER_SUITS if tile == THIRD_SUIT else REFUSED)
                     packed |= 1 << 6 + tile
@@ -326,10 +325,10 @@ def tokens(at, kinds, tables, out):
                     at += 2
             else:
                 packed = seat | verb << 2 | NO_TILE << 6 | ev.NO_SEAT << 11
-        store32(out + 4 * count, packed)
+        out[first + count] = packed
         count += 1
-        if load8(at) == QUOTE:
+        if data[at] == QUOTE:
             return count, at + 1
-        if load8(at) != SPACE:
+        if data[at] != SPACE:
             return count, REFUSED
         at += 1

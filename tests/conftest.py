@@ -40,15 +40,17 @@ def compile_engine() -> None:
     """Every kernel that the tests use, into the cache of this machine; nothing to do when it stands there."""
     from ingest.read import Reader
     from replay import ruleset
+    from replay.batch import Replayer
     from replay.check import problems
     from replay.jit import first_run
+    from replay.review import review
     from replay.simulate import simulate
 
     if not first_run():
         return
     broken = Path(__file__).parent / "data" / "broken"
-    for _ in simulate("parlour", 1, 1):
-        pass
+    for batch in simulate("parlour", 1, 1):
+        review({name: rows.to_pylist() for name, rows in Replayer().feed(batch).items()}, 0, 1)
     for log in ("not_your_turn", "ledger"):  # with events, and with a settlement alone
         for _ in problems(Reader([broken / f"{log}.jsonl"], check_rules=ruleset.check)):
             pass

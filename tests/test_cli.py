@@ -20,7 +20,7 @@ KEYS = ["kind", "code", "source", "record", "line", "site", "game", "round", "ev
 KEYS += ["message", "explained_by"]
 SUMMARY = ["kind", "records", "rounds", "repeats", "rejects", "clean", "violation", "mismatch", "unpaid"]
 COMMANDS = ("demo", "run", "audit", "dashboard", "check", "show", "fit", "simulate", "convert")
-COMMANDS += ("score", "waits", "rules")
+COMMANDS += ("player", "score", "waits", "rules")
 
 
 def process(*arguments: str, **more: object) -> subprocess.Popen:

@@ -1,0 +1,98 @@
+"""The report on one account: planted play shows, the same bytes twice, names are text."""
+
+import json
+import os
+
+import pytest
+
+from analytics import player, warehouse
+from ingest.mask import Mask
+from ingest.read import Reader
+from replay import ruleset
+from replay.policy import Policy
+from replay.review import PLAYER, review
+from replay.simulate import simulate
+
+WILD = "[bold]u2[/bold]\x1b[31m<script>"
+CARELESS = Policy(noise=0.4, pung=0.3, reveal=0)
+
+
+@pytest.fixture(scope="module")
+def db(tmp_path_factory):
+    """A data set of 40 rounds of three accounts: u1 plays as the rollouts do, u2 (oddly named) at random often."""
+    folder = tmp_path_factory.mktemp("player")
+    policies = {"u1": PLAYER, "u2": CARELESS, "u3": PLAYER}
+    lines = []
+    for batch in simulate("hubei", 40, 2, policy=policies, accounts=3, lines=True):
+        for raw in batch["raw"].to_pylist():
+            record = json.loads(raw)
+            record["players"] = [WILD if name == "u2" else name for name in record["players"]]
+            record.pop("prev", None)
+            lines.append(json.dumps(record, separators=(",", ":")))
+    (folder / "a.jsonl").write_text("\n".join(lines) + "\n")
+    warehouse.load(Reader([str(folder / "a.jsonl")], check_rules=ruleset.check), folder / "a.duckdb")
+    return folder / "a.duckdb"
+
+
+def test_careless_play_shows(db):
+    careful, careless = (player.report(db, name, rounds=14, rollouts=256, worst=6) for name in ("u1", WILD))
+    one, two = careful["review"], careless["review"]
+    assert one["rounds"] == two["rounds"] == 14 and one["decisions"] > 60 < two["decisions"]
+    assert two["notes"]["further"] > 10 and one["notes"].get("further", 0) < 4
+    assert two["loss_per_round"] - one["loss_per_round"] > 2 * (
+        two["loss_per_round_error"] ** 2 + one["loss_per_round_error"] ** 2
+    ) ** 0.5  # fmt: skip
+    assert two["flagged"] > one["flagged"]
+    losses = [row["loss_stakes"] for row in careless["worst"]]
+    assert losses == sorted(losses, reverse=True) and len(losses) == 6 and losses[0] > 0
+    for row in careless["worst"]:
+        assert row["n"] == 256 and row["loss"] > 0
+        assert row["options"][row["best"]]["value"] > row["options"][row["played"]]["value"]
+        assert abs(row["loss"] - row["loss_stakes"] * row["stake"]) < 0.001 * row["stake"] + 0.001
+    net = {one["metric"]: one for one in careless["statistics"]}["net"]
+    assert net["n"] == 40 and net["low"] < net["value"] < net["high"]
+    assert sorted(one["opponent"] for one in careless["opponents"]) == ["u1", "u3"]
+
+
+def test_the_report_is_the_same_on_one_core(db, monkeypatch):
+    told = []
+    first = player.report(db, WILD, rounds=4, rollouts=64, worst=3, progress=lambda done, total: told.append(done))
+    assert told == list(range(1, len(told) + 1))
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert player.report(db, WILD, rounds=4, rollouts=64, worst=3) == first
+
+
+def test_the_costliest_decisions_are_those_of_the_round_itself(db):
+    """What the report lists is what `review` finds at that frame, played option and facts alike."""
+    from analytics.one_round import from_data_set
+
+    for row in player.report(db, WILD, rounds=3, rollouts=64, worst=3)["worst"]:
+        (found,) = review(from_data_set(db, row["id"]), row["seat"], 0, row["event"])
+        assert found["played"] == row["played"] and found["notes"] == row["notes"]
+        assert [one["useful"] for one in found["options"]] == [one["useful"] for one in row["options"]]
+
+
+def test_the_command_prints_names_as_text(cli, db):
+    ran = cli("player", WILD, "--db", db, "--rounds", 2, "--rollouts", 32, "--worst", 2)
+    assert ran.code == 0 and ran.out.startswith("[bold]u2[/bold]\\u{1b}[31m<script> at simulated\n")
+    assert "\x1b" not in ran.out and "kwx's own policy plays all three seats on" in ran.out
+
+
+def test_the_command_masks(cli, db):
+    key = "a key that is long"
+    arguments = ("--db", db, "--rounds", 2, "--rollouts", 32, "--worst", 2, "--json", "--mask", key)
+    ran, by_pseudonym = (cli("player", name, *arguments) for name in (WILD, Mask(key).name(WILD)))
+    assert ran.out == by_pseudonym.out and "u2" not in ran.out
+    head, *rest = map(json.loads, ran.out.splitlines())
+    assert head["kind"] == "account" and head["account"] == Mask(key).name(WILD)
+    assert {one["kind"] for one in rest} == {"statistic", "opponent", "decision"}
+    others = {one["opponent"] for one in rest if one["kind"] == "opponent"}
+    assert others == {Mask(key).name("u1"), Mask(key).name("u3")}
+    assert head["review"]["policy"]["hubei"]["reveal"] == 1.0
+
+
+def test_an_unknown_account_is_told(cli, db):
+    ran = cli("player", "nobody", "--db", db)
+    assert ran.code == 2 and "no account 'nobody' in this data set" in ran.err
+    ran = cli("player", "u1", "--db", db, "--site", "elsewhere")
+    assert ran.code == 2 and "no account 'u1' of site 'elsewhere'" in ran.err
