@@ -21,11 +21,10 @@ from replay.cheat_record import (
     works_for,
 )
 from replay.flags import wall_left
-from replay.hand import add_tile
 from replay.jit import inner
 from replay.selfplay import refused
 from replay.settle import HORSE_BACK, horse_points
-from replay.shanten import shanten
+from replay.shanten import shanten, useful_kinds
 from replay.table import REPLACE_BACK
 
 V_REPLACEMENT = events.REPLACEMENT
@@ -33,19 +32,11 @@ TILE_BITS = 31 << 6
 
 
 @inner
-def useful_kinds(st, tb, sh, seat):
-    """The kinds that bring a hand of 13 (or 10, …) nearer or complete it, as a bit set."""
+def wanted(st, tb, sh, seat):
+    """The kinds still in the wall that bring a hand of 13 (or 10, …) nearer or complete it, as a bit set."""
     if st.revealed[seat]:  # hidden triplets stay together
         return st.waits[seat]
-    away = shanten(st, sh, seat)
-    kinds = 0
-    for kind in range(21):
-        if st.hand[seat, kind] < 4:
-            add_tile(st, tb, seat, kind, 1)
-            if shanten(st, sh, seat) < away:
-                kinds |= 1 << kind
-            add_tile(st, tb, seat, kind, -1)
-    return kinds
+    return useful_kinds(st, tb, sh, seat, st.unseen)[0]
 
 
 @inner
@@ -118,7 +109,7 @@ def bend_draw(sim, ch, rules, tb, sh, rin, event):
                 continue
         elif not is_due(ch, st, sh, i, seat) or not dares(ch, i):
             continue
-        kinds = useful_kinds(st, tb, sh, seat)
+        kinds = wanted(st, tb, sh, seat)
         was = st.wall[place]
         if kinds >> was & 1:
             continue

@@ -8,7 +8,7 @@ import numpy as np
 
 from ingest import events
 from replay.chance import mix
-from replay.cheat_draws import next_place, useful_kinds
+from replay.cheat_draws import next_place, wanted
 from replay.cheat_record import CLONE, DUMP, NEXT_TILE, PEEK, SIGNAL, SOFT, SUPERUSER, dares, note, works_for
 from replay.claims import has_safe_tile
 from replay.flags import wall_left
@@ -185,7 +185,7 @@ def bend_call(sim, ch, rules, tb, sh, rin, event):
             continue
         drawer = (seat + 1) % 3 if pung else seat
         tile = st.wall[next_place(st, rules, not pung)]
-        helps = useful_kinds(sim.trial, tb, sh, drawer) >> tile & 1 != 0
+        helps = wanted(sim.trial, tb, sh, drawer) >> tile & 1 != 0
         if helps == pung and dares(ch, i):
             note(ch, i, sim.count, seat, event >> 6 & 31, tile)
             return -1

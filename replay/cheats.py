@@ -45,7 +45,7 @@ ARGUMENTS = {
     "seat": Argument("the seat it works for, whoever sits there", 0, 2),
     "q": Argument("with what probability it is done, at each chance to", 0, 1),
     "k": Argument("riffles; losses in a row", 1, 100),
-    "n": Argument("exchanges; rounds; acts in a round", 1, 100_000),
+    "n": Argument("exchanges; rounds; acts in a round; wins in a row", 1, 100_000),
     "bits": Argument("bits of a random number or seed", 1, 32),
     "face": Argument("the face of a die", 1, 6),
     "ms": Argument("milliseconds of a decision", 50, 60_000),
@@ -162,8 +162,11 @@ def _kinds() -> Iterable[Kind]:
         ("always_reveals", "reveals whenever it is ready", one),
         ("friends", "sit down at one table when they can, and play straight", two | {"q": 0.9, **span}),
         ("whale", "plays at the highest stake, every day", one),
+        ("dealer_streak", "wins n rounds in a row as dealer, once, against two who throw tiles about",
+         one | {"n": 12, **span}),
     ):
-        yield Kind(name, "honest", r.OUTSIDE, what, given, (), honest=True)
+        shows = "number" if name == "dealer_streak" else ""
+        yield Kind(name, "honest", r.OUTSIDE, what, given, (), shows, honest=True)
 
 
 KINDS = {kind.name: kind for kind in _kinds()}
@@ -302,8 +305,8 @@ must be given. All but a few take `from` and `until`.
 | --- | --- | --- | --- | --- | --- |
 {cheats}
 
-The honest ones are no cheats: they look like some, and an audit must not flag them. A ruleset with big fans and a
-dealer on a long streak need no planting: play another ruleset, or enough rounds.
+The honest ones are no cheats: they look like some, and an audit must not flag them. A ruleset with big fans needs no
+planting: play another one. Of the streak's game as many are dealt as it takes until one has it.
 
 ## Arguments
 

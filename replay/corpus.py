@@ -46,6 +46,11 @@ class Population:
         self.stake = whole(len(STAKES) * share[:, 7] * share[:, 7])
         self.joins = np.where(share[:, 8] < NEWCOMERS, whole(JOINING_DAYS * share[:, 9]), 0)
 
+    def busiest(self) -> list[str]:
+        """The accounts from the first day on, those that play most first."""
+        order = np.lexsort((-self.active, self.joins))
+        return [self.names[account] for account in order.tolist() if self.joins[account] == 0]
+
     def queue(self, slot: int, pairs: list[Pair], high: set[int]) -> list[tuple[list[int], int]]:
         """The tables of one hour: (three accounts in seat order, stake)."""
         rolls = shares(self._seed, slot, 0, QUEUE, 3 * len(self.names)).reshape(3, -1)

@@ -31,6 +31,8 @@ from replay.simulate import BATCH_ROUNDS, SITE, WRAPS, Played, SimulationError
 from replay.think_times import curves
 
 LOADING, TAMPERING = 48, 49  # purposes of streams
+ATTEMPTS, ANOTHER = 3000, np.uint64(0x9E3779B97F4A7C15)  # games dealt for a streak, and the step from seed to seed
+CARELESS = {"noise": 1, "win": 0.3, "self_draw": 0.3, "pung": 0.1}
 # Of an account that plays such a cheat, or looks as if it did: what of its taste is no longer its own.
 TASTE: dict[str, dict[str, float]] = {
     "superuser": {"noise": 0, "defend": 1, "win": 1, "self_draw": 1},
@@ -95,6 +97,7 @@ class Crooks:
         self.losses = np.zeros(len(house.names), np.int64)
         self.played = np.zeros(len(house.names), np.int64)
         self._first_day: int | None = None
+        self._had: set[int] = set()  # look-alikes that have had their streak
 
     def day(self, moment_ms: int) -> int:
         """Days since the first day played."""
@@ -156,11 +159,21 @@ class Crooks:
         base = int(self.rules.values["stake.base"]) or sitting.base
         played.room_for_acts()
         first = played.rounds
-        count, wrong, played.act_count = play_crooked_game(
-            self._records, self.seed, sitting.number, most, base, accounts, self.losses, self.played,
-            handed(played.rins), handed(played.outs), played.orders, played.salts, played.starts, played.log,
-            played.times, handed(played.acts), played.act_count, first, played.events,
-        )  # fmt: skip
+        streak = self._streak(sitting, accounts, most)
+        before = self.losses.copy(), self.played.copy()
+        for attempt in range(ATTEMPTS if streak else 1):
+            self.losses[:], self.played[:] = before
+            self._crooks["now_ms"] = sitting.begin_ms
+            seed = self.seed + np.uint64(attempt) * ANOTHER
+            count, wrong, act_count = play_crooked_game(
+                self._records, seed, sitting.number, most, base, accounts, self.losses, self.played,
+                handed(played.rins), handed(played.outs), played.orders, played.salts, played.starts, played.log,
+                played.times, handed(played.acts), played.act_count, first, played.events,
+            )  # fmt: skip
+            if streak and not wrong and self._has_streak(played, first, count, *streak):
+                loaded.append((streak[0], streak[1]))
+                break
+        played.act_count = act_count
         if wrong:
             state = self._sims["st"][0]
             code = CODES[state["problem_code"][0]] if state["problems"] else "no end"
@@ -170,8 +183,35 @@ class Crooks:
         played.rounds += count
         played.events = int(played.rins.stop[played.rounds - 1])
         for plan, seat in loaded:
-            played.acts[played.act_count] = (first, plan, -1, seat, -1, seat)
+            played.acts[played.act_count] = (first, plan, -1, seat, -1, self.cheats[plan].number or seat)
             played.act_count += 1
+
+    def _streak(self, sitting: Sitting, accounts: np.ndarray, most: int) -> tuple[int, int] | None:
+        """(the look-alike, its seat) where this game is to hold a dealer's streak; the others then play carelessly."""
+        for plan, (cheat, who) in enumerate(zip(self.cheats, self.who, strict=True)):
+            if cheat.kind.name != "dealer_streak" or plan in self._had or who[0] not in accounts:
+                continue
+            if cheat.number < most and cheat.on(self.day(sitting.begin_ms)):
+                seat = int(np.nonzero(accounts == who[0])[0][0])
+                others = [other for other in range(3) if other != seat]
+                for taste, value in CARELESS.items():
+                    self._tastes[TASTES.index(taste), others] = value
+                return plan, seat
+        return None
+
+    def _has_streak(self, played: CrookedPlayed, first: int, count: int, plan: int, seat: int) -> bool:
+        """Whether the seat won so many rounds in a row as dealer."""
+        rows = slice(first, first + count)
+        outs = played.outs[rows]
+        won = (played.rins.dealer[rows] == seat) & (outs.wins > 0) & (outs.win_seat[:, 0] == seat)
+        longest = run = 0
+        for one in won.tolist():
+            run = run + 1 if one else 0
+            longest = max(longest, run)
+        if longest >= self.cheats[plan].number:
+            self._had.add(plan)
+            return True
+        return False
 
     def tamper(self, played: CrookedPlayed) -> np.ndarray:
         """Change recorded payouts; the rounds of the batch that stay in the log (bool[])."""

@@ -5,83 +5,25 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter, defaultdict
-from functools import cache
+from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from crooked_corpus import DRAWS, KIND, made, moves, order, within
 
 from ingest import events
 from ingest.read import Reader
-from ingest.tiles import names
 from replay import crooked, ruleset, simulate
 from replay.batch import Replayer
 from replay.cheats import KINDS, CheatError
 from replay.check import problems
 from replay.games import check_games
 from replay.labels import Labels
+from replay.seating import DAY_MS
 
 ROOT = Path(__file__).parent.parent
-KIND = {name: kind for kind, name in enumerate(names())}
-COLUMNS = ["game", "round", "players", "dealer", "dice", "base", "raise", "deal", "wall", "proof_order", "events",
-           "times", "time_ms", "result_points", "result_wins"]  # fmt: skip
-DISCARDS = (events.DISCARD, events.DISCARD_DRAWN)
-DRAWS = (events.DRAW, events.REPLACEMENT)
-
-
-class Corpus(NamedTuple):
-    """Simulated rounds as dicts, what was planted, and what the cheats did."""
-
-    rounds: list[dict]
-    planted: list[dict]
-    acts: list[dict]
-    sums: list[dict]
-
-    def acted(self) -> list[tuple[dict, dict]]:
-        """Every act with its round."""
-        at = {(row["game"], row["round"]): row for row in self.rounds}
-        return [(act, at[act["game"], act["round"]]) for act in self.acts]
-
-
-@cache
-def made(*cheats: str, rules: str = "hubei", rounds: int = 1500, seed: int = 11, accounts: int | None = None,
-         options: str = "{}") -> Corpus:  # fmt: skip
-    labels, rows = Labels(), []
-    for batch in crooked.play(
-        rules, rounds, seed, json.loads(options), cheats=cheats, accounts=accounts, labels=labels
-    ):
-        rows += batch.select(COLUMNS).to_pylist()
-    by = defaultdict(list)
-    for label in labels.rows:
-        by[label["label"]].append(label)
-    return Corpus(rows, by["cheat"] + by["honest"], by["act"], by["sum"])
-
-
-def moves(row: dict) -> list[tuple[int, int, int, int]]:
-    """(seat, verb, tile, seat claimed from) of each event."""
-    return [(one & 3, one >> 2 & 15, one >> 6 & 31, one >> 11 & 3) for one in row["events"]]
-
-
-def order(row: dict) -> list[int]:
-    text = row["proof_order"]
-    return [KIND[text[at : at + 2]] for at in range(0, 168, 2)]
-
-
-def chi_squared(rows: list[dict]) -> float:
-    """Kind × position over all orders, in standard deviations of its null (df 20·83, both margins fixed)."""
-    counts = np.zeros((21, 84))
-    for row in rows:
-        counts[order(row), np.arange(84)] += 1
-    expected = len(rows) / 21
-    return ((counts - expected) ** 2 / expected).sum() * 83 / 84 / 1660 ** 0.5 / 2**0.5 - (1660 / 2) ** 0.5
-
-
-def within(count: float, of: int, share: float, deviations: float = 4.5) -> bool:
-    """Whether a count is what this share of so many trials gives."""
-    return abs(count - of * share) <= deviations * (of * share * (1 - share)) ** 0.5 + 1e-9
 
 
 # Honest rounds stay as they are
@@ -218,6 +160,15 @@ def test_what_breaks_the_log_shows_exactly_there(tmp_path, cheat, code):
 # Of the size they claim
 
 
+def chi_squared(rows: list[dict]) -> float:
+    """Kind × position over all orders, in standard deviations of its null (df 20·83, both margins fixed)."""
+    counts = np.zeros((21, 84))
+    for row in rows:
+        counts[order(row), np.arange(84)] += 1
+    expected = len(rows) / 21
+    return ((counts - expected) ** 2 / expected).sum() * 83 / 84 / 1660 ** 0.5 / 2**0.5 - (1660 / 2) ** 0.5
+
+
 def test_shuffles_are_as_crooked_as_they_claim():
     assert abs(chi_squared(made().rounds)) < 4
     for cheat in ("swap_any", "off_by_one", "off_by_one:kind=first_fixed", "modulo:bits=8", "riffle:k=4"):
@@ -276,35 +227,79 @@ def test_the_better_of_two_deals_is_nearer():
     assert 0.25 < len(corpus.acts) / len(corpus.rounds) < 0.4
 
 
-def test_who_dumps_feeds_its_partner():
-    corpus = made("dump:account=u2,partner=u3,q=1", "queue_pair:account=u2,partner=u3,q=1")
-    acts = [pair for pair in corpus.acted() if pair[0]["name"] == "dump"]
-    won = 0
-    for act, row in acts:
-        seat, verb, tile, _ = moves(row)[act["event"]]
-        assert (row["players"][seat], verb in DISCARDS, tile) == ("u2", True, KIND[act["now"]])
-        mate = row["players"].index("u3")
-        won += any(win["seat"] == mate and win["from"] == seat for win in row["result_wins"])
-    assert len(acts) > 40 and won / len(acts) > 0.9
-    honest = made("queue_pair:account=u2,partner=u3,q=1")
-    fed = [sum(any(row["players"][win["seat"]] == "u3" and win["from"] is not None
-                   and row["players"][win["from"]] == "u2" for win in row["result_wins"]) for row in one.rounds)
-           for one in (corpus, honest)]  # fmt: skip
-    assert fed[0] > 2 * fed[1] > 0
+def test_a_dragon_comes_for_another_tile():
+    corpus = made("dragon_swap:account=u6,q=0.5", "dragon_swap_seat:seat=2,q=0.3")
+    dealt = sum("u6" in row["players"] for row in corpus.rounds)
+    acts = Counter(act["name"] for act in corpus.acts)
+    assert within(acts["dragon_swap"], dealt, 0.5) and within(acts["dragon_swap_seat"], len(corpus.rounds), 0.3)
+    for act, row in corpus.acted():
+        hand = row["deal"][14 * act["seat"] : 14 * act["seat"] + 14]
+        assert act["was"][1] != "z" and act["now"][1] == "z" and KIND[act["now"]] in hand
+        assert KIND[act["was"]] in row["wall"]
 
 
-def test_who_plays_softly_never_wins_on_the_partner():
-    pair = "queue_pair:account=u4,partner=u5,q=1"
-    won = []
-    for corpus in (made(pair), made("soft:account=u4,partner=u5", pair)):
-        won.append(0)
-        for row in corpus.rounds:
-            for win in row["result_wins"]:
-                if win["from"] is not None:
-                    won[-1] += {row["players"][win["seat"]], row["players"][win["from"]]} == {"u4", "u5"}
-    assert won[0] > 20 and won[1] == 0
-    acts = [act for act in corpus.acts if act["name"] == "soft"]
-    assert {act["account"] for act in acts} == {"u4", "u5"} and len(acts) > 20
+def test_a_sorted_wall_is_sorted():
+    for _, row in made("sorted_wall:q=0.2", rounds=300).acted():
+        assert sorted(row["wall"]) == list(row["wall"])
+
+
+@pytest.mark.parametrize("rules", ["hubei", "3d_xiaogan"])  # the first dealer by lot, and seat 0
+def test_dealer_and_dice_are_loaded(rules):
+    corpus = made("loaded_dealer:account=u6,q=0.8", "loaded_dice:q=0.4,face=2", rules=rules, rounds=2000)
+    first = [row for row in corpus.rounds if row["round"] == 0 and "u6" in row["players"]]
+    dealt = sum(row["players"][row["dealer"]] == "u6" for row in first)
+    assert len(first) >= 10 and within(dealt, len(first), 0.8 + 0.2 / 3, 3)
+    assert sum(act["name"] == "loaded_dealer" for act in corpus.acts) <= dealt
+    shown = sum(row["dice"].count(2) for row in corpus.rounds)
+    assert within(shown, 2 * len(corpus.rounds), 0.4 + 0.6 / 6)
+
+
+def test_good_draws_come_when_they_are_meant_to():
+    """After k losses in a row, in the first n rounds, once revealed, after a kong; never else."""
+    corpus = made("comeback:k=2,q=0.5", rounds=1200)
+    acted = {(act["game"], act["round"], act["account"]) for act in corpus.acts}
+    losses: Counter = Counter()
+    chances = 0
+    for row in corpus.rounds:
+        for seat, player in enumerate(row["players"]):
+            assert losses[player] >= 2 or (row["game"], row["round"], player) not in acted
+            chances += losses[player] >= 2
+            losses[player] = losses[player] + 1 if row["result_points"][seat] < 0 else 0
+    assert 0.5 * chances < len(acted) < chances
+
+    corpus = made("honeymoon:n=5,q=1", rounds=1200)
+    played: Counter = Counter()
+    acted = {(act["game"], act["round"], act["account"]) for act in corpus.acts}
+    for row in corpus.rounds:
+        for player in row["players"]:
+            assert played[player] < 5 or (row["game"], row["round"], player) not in acted
+            played[player] += 1
+    assert len(acted) > 0.8 * 5 * len(played)
+
+    corpus = made("upgrade_revealed:account=u7,q=1", "best_replacement:account=u8", rounds=3000)
+    for act, row in corpus.acted():
+        before = moves(row)[: act["event"]]
+        if act["name"] == "best_replacement":
+            assert moves(row)[act["event"]][1] == events.REPLACEMENT
+        else:
+            assert any(seat == act["seat"] and verb == events.REVEAL for seat, verb, *_ in before)
+            # The tile completes the hand, so the win or (passed, or no win by the rules) a discard follows.
+            assert moves(row)[act["event"] + 1][:2] != (act["seat"], events.CONCEALED_KONG)
+    wins = sum(moves(row)[act["event"] + 1][1] == events.WIN for act, row in corpus.acted())
+    assert wins > 0.8 * len(corpus.acts) > 20
+
+
+def test_the_better_horse_is_turned():
+    corpus = made("best_horse:account=u7", rounds=2500, options='{"side.horse": "last_tile"}')
+    for act, row in corpus.acted():
+        seat, verb, _, source = moves(row)[act["event"]]
+        assert (row["players"][seat], verb, source) == ("u7", events.WIN, events.NO_SEAT)
+
+        def pips(tile):
+            return 10 if tile[1] == "z" else 0 if tile == "1p" else int(tile[0])
+
+        assert pips(act["now"]) > pips(act["was"])
+    assert corpus.acts
 
 
 def test_an_account_that_is_not_there_is_said():
@@ -312,20 +307,8 @@ def test_an_account_that_is_not_there_is_said():
         made("upgrade:account=u49")
 
 
-# Accounts that meet
-
-
-def test_a_population_differs_and_nobody_sits_twice():
-    corpus = made(accounts=90, rounds=4000)
-    busy, hours, stakes = defaultdict(list), defaultdict(Counter), defaultdict(Counter)
-    for row in corpus.rounds:
-        for player in row["players"]:
-            busy[player].append((row["time_ms"], row["time_ms"] + sum(row["times"]), row["game"]))
-            hours[player][row["time_ms"] // 3_600_000 % 24] += 1
-            stakes[player][row["base"]] += 1
-    for spans in busy.values():
-        assert all(end <= begin for (_, end, _), (begin, _, _) in zip(spans, spans[1:], strict=False))
-    played = sorted(map(len, busy.values()))
-    assert played[-1] > 5 * played[len(played) // 4] and len(busy) > 70
-    assert len({max(one, key=one.get) for one in hours.values()}) > 10
-    assert len({max(one, key=one.get) for one in stakes.values()}) >= 3
+def test_a_cheat_keeps_to_its_days():
+    corpus = made("upgrade:account=u1,q=1,from=1,until=2", "swap_any:from=1,until=2,q=0.5", rounds=6000)
+    days = {row["time_ms"] // DAY_MS for _, row in corpus.acted()}
+    assert days == {simulate.EPOCH_MS // DAY_MS + 1}
+    assert {act["name"] for act in corpus.acts} == {"upgrade", "swap_any"}
