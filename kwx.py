@@ -10,12 +10,15 @@ import sys
 
 from cli import datasets, logs, players, rules  # noqa: F401  # in the order of --help
 from cli.arguments import app
+from cli.lean import lean
 
 PACKAGES = ("cli", "ingest", "replay", "analytics", "dashboard")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `kwx`; always ends in SystemExit, and an expected error is one line on stderr."""
+    if arguments is None:
+        lean(sys.argv[1:])
     if hasattr(signal, "SIGPIPE") and arguments is None:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `kwx … | head` ends as other Unix tools do
     for stream in (sys.stdout, sys.stderr):

@@ -92,10 +92,13 @@ def masking(key: str | None) -> "Mask | None":
 
 
 @contextmanager
-def progress(what: str, printing: bool = False) -> Iterator[Callable[[int], None]]:
-    """A counter of rounds on a terminal, silent elsewhere; gives the function that adds to it.
+def progress(
+    what: str, printing: bool = False, source: "Reader | None" = None, rounds: int | None = None
+) -> Iterator[Callable[[int], None]]:
+    """Rounds done, their rate and the time left on a terminal, silent elsewhere; gives the function that adds rounds.
 
-    printing: lines are printed meanwhile, so a terminal that shows them shows no counter.
+    printing: lines are printed meanwhile, so a terminal that shows them shows no counter.  The time left is told by
+    the bytes of the files that `source` reads, or by the number of rounds that there will be.
     """
     if sys.stderr.isatty():
         from replay.jit import first_run
@@ -103,16 +106,28 @@ def progress(what: str, printing: bool = False) -> Iterator[Callable[[int], None
         if first_run():
             say("compiling the engine for this machine, once: this takes half a minute")
     if not sys.stderr.isatty() or printing and sys.stdout.isatty():
-        yield lambda rounds: None
+        yield lambda more: None
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = SpinnerColumn(), TextColumn("{task.description} {task.completed:,.0f} rounds"), TimeElapsedColumn()
+    total = source.total_bytes() if source is not None else rounds
+    columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description} {task.fields[told]}"), TimeElapsedColumn()]
+    if total:
+        columns += [BarColumn(20), TimeRemainingColumn(compact=True), TextColumn("left")]
     bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
+    count = 0
     with bar:
-        task = bar.add_task(what, total=None)
-        yield lambda rounds: bar.advance(task, rounds)
+        task = bar.add_task(what, total=total, told="")
+
+        def step(more: int) -> None:
+            nonlocal count
+            count += more
+            rate = count / max(bar.tasks[0].elapsed or 0, 0.1)
+            done = source.read_bytes if source is not None else count
+            bar.update(task, completed=done, told=f"{count:,} rounds, {rate:,.0f} a second")
+
+        yield step
 
 
 def write(value: Any) -> None:

@@ -93,7 +93,7 @@ def run(
         raise UsageError("run: --shared goes with --workers")
     if workers is None:
         source = reader(logs, site, users, rules, option)
-        with progress("replayed") as step:
+        with progress("replayed", source=source) as step:
             summary = warehouse.load(source, db, facts=facts, progress=step)
         notes = source.notes
     else:

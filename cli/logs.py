@@ -41,7 +41,7 @@ def check(
 
     source = reader(logs, site, users, rules, option)
     summary: dict[str, Any] = {}
-    with progress("checked", printing=True) as step:
+    with progress("checked", printing=True, source=source) as step:
         for row in problems(source, step):
             if row["kind"] == "summary":
                 summary = row
@@ -142,7 +142,7 @@ def simulate(
     Walls, commitments and results included; the same seed gives the same bytes.
     """
     chosen = options(rules, option)
-    with progress("played") as step:
+    with progress("played", rounds=rounds) as step:
         if accounts is None and not cheat:
             from replay import simulate
 
@@ -175,7 +175,7 @@ def convert(
         for row in rejects.to_pylist():  # a message may quote the record
             say(f"{row['source']}:{row['line']}:-: {row['code']}" + ("" if masked else f": {row['message']}"))
 
-    with progress("written", printing=True) as step:
+    with progress("written", printing=True, source=source) as step:
         write_rounds(source, output, step, refused, masked)
     totals = {name: sum(source.sources()[name].to_pylist()) for name in ("records", "rounds", "repeats", "rejects")}
     for note in source.notes:

@@ -6,6 +6,7 @@ whose records carry ids of their own, an equal record is a repeat in whatever ga
 Source: log-format.md section 3.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b, sha256
 from types import ModuleType
@@ -60,6 +61,14 @@ class Reader:
         self._one_record = [module.NAME for module in self._modules if getattr(module, "ONE_RECORD", False)]
         self._sift = Sift()
         self._sources: list[dict[str, Any]] = []
+        self.read_bytes = self._before = 0  # of the files, compressed as they may be; those before the present one
+
+    def total_bytes(self) -> int | None:
+        """How many bytes `read_bytes` will come to; None where nobody knows."""
+        try:
+            return sum(os.stat(path).st_size for path in self.paths)
+        except OSError:  # standard input, an object, or a file that is gone, which is told when it is read
+            return None
 
     def __iter__(self) -> Iterator[Batch]:
         for stream in self._streams():
@@ -67,7 +76,10 @@ class Reader:
 
     def _streams(self) -> Iterator[Stream]:
         for path in self.paths:
+            self._before = self.read_bytes
             yield from streams(path)
+            if os.path.isfile(path):
+                self.read_bytes = self._before + os.stat(path).st_size
 
     def know(self, ids: np.ndarray, contents: np.ndarray) -> None:
         """Before iterating: rounds (round_id and content, uint64 arrays) whose first record came in an earlier run."""
@@ -91,6 +103,7 @@ class Reader:
             counts["repeats"] += repeats
             counts["rejects"] += len(rejects)
             last = rejects[-1] if rejects else last
+            self.read_bytes = self._before + stream.position()
             if batch.num_rows or rejects:
                 yield Batch(batch, rejects_batch(stream.name, rejects))
         for _ in stream.chunks():  # whatever a format left unread belongs to the digest

@@ -12,7 +12,7 @@ import io
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from typing import IO, NamedTuple
@@ -51,6 +51,7 @@ class Stream:
     start, head: of a part of a source, where it begins in it, and the first bytes of the whole;
     name: the path as given, an archive's members as "file.zip/member"; bytes, sha256: of what was read so far;
     line: the number of the line that `lines` has come to, 0 before; fault: None, or the Fault that ended it early;
+    position(): how many bytes of the file, compressed as it may be, are read;
     wide: the wide encoding that the bytes seem to be in, "UTF-16" or "UTF-32", or None.
     """
 
@@ -61,6 +62,7 @@ class Stream:
         self.path = path  # of a plain file
         self.start = start
         self.fault: Fault | None = None
+        self.position: Callable[[], int] = lambda: self.bytes
         self.bytes = self.line = 0
         self._pieces = iter(pieces)
         self._hash = sha256()
@@ -289,7 +291,10 @@ def streams(path: str) -> Iterator[Stream]:
                     yield from _members(path, archive)
             else:
                 plain = packed is None and not path.lower().endswith(PACKED) and os.path.isfile(path)
-                yield Stream(path, unpacked(file, path), path if plain else None)
+                stream = Stream(path, unpacked(file, path), path if plain else None)
+                if not remote and file.seekable():
+                    stream.position = file.tell
+                yield stream
     except OSError as error:
         raise SourceError(f"{path}: {objects.said(error)}") from error
 

@@ -23,8 +23,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         return  # workers come through here too: without this each would start workers of its own, for ever
     option = config.option
     whole = config.args_source is not config.ArgsSource.ARGS
-    worker = hasattr(config, "workerinput")  # a process that such a run has started
-    if whole and not worker and not option.collectonly and getattr(option, "numprocesses", 0) is None:
+    if whole and not option.collectonly and getattr(option, "numprocesses", 0) is None:
         option.numprocesses = "auto"
         if option.dist == "no":
             option.dist = "worksteal"
@@ -37,11 +36,10 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def compile_engine() -> None:
-    """Every kernel that the tests use, into the cache of this machine; nothing to do when it stands there."""
+    """The kernels that most tests use, into the cache of this machine; nothing to do when they stand there."""
     from ingest.read import Reader
-    from replay import ruleset
+    from replay import ruleset, scan
     from replay.batch import Replayer
-    from replay.check import problems
     from replay.jit import first_run
     from replay.review import review
     from replay.simulate import simulate
@@ -49,11 +47,12 @@ def compile_engine() -> None:
     if not first_run():
         return
     broken = Path(__file__).parent / "data" / "broken"
+    replayer = Replayer(facts=True)
     for batch in simulate("parlour", 1, 1):
-        review({name: rows.to_pylist() for name, rows in Replayer().feed(batch).items()}, 0, 1)
-    for log in ("not_your_turn", "ledger"):  # with events, and with a settlement alone
-        for _ in problems(Reader([broken / f"{log}.jsonl"], check_rules=ruleset.check)):
-            pass
+        review({name: rows.to_pylist() for name, rows in replayer.feed(batch).items()}, 0, 1)
+    for log in ("points", "ledger"):  # with events, and with a settlement alone
+        for batch in Reader([broken / f"{log}.jsonl"], check_rules=ruleset.check, scanner=scan.fastest):
+            replayer.feed(batch.rounds)
 
 
 @dataclass(frozen=True)

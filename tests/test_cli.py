@@ -1,8 +1,10 @@
 """The command line as a user meets it: what is printed where, and with which exit code."""
 
 import gzip
+import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -13,8 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from cli.arguments import progress, reader
+
 ROOT = Path(__file__).parent.parent
 DATA = Path(__file__).parent / "data"
+BROKEN = DATA / "broken"
 ROUNDS = DATA / "cases" / "rounds.jsonl.gz"
 KEYS = ["kind", "code", "source", "record", "line", "site", "game", "round", "event", "seat", "logged", "expected"]
 KEYS += ["message", "explained_by"]
@@ -43,6 +48,37 @@ def test_help_is_quick_because_it_needs_no_package() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (0, "set()\n")
+
+
+def test_checking_loads_neither_pandas_nor_linear_algebra() -> None:
+    code = (
+        "import atexit, sys, kwx\n"
+        "large = {'pandas', 'scipy.linalg', 'streamlit', 'duckdb', 'polars'}\n"
+        "atexit.register(lambda: print(large & set(sys.modules), file=sys.stderr))\n"
+        f"sys.argv = ['kwx', 'check', {str(BROKEN / 'points.jsonl')!r}]\n"
+        "kwx.main()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (1, "set()\n")
+
+
+def test_a_terminal_shows_rounds_their_rate_and_the_time_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    log = tmp_path / "log.jsonl.gz"
+    log.write_bytes(gzip.compress((BROKEN / "points.jsonl").read_bytes()))
+    source = reader([str(log)], None, None, None, None)
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress("read", source=source) as step:
+        for batch in source:
+            step(batch.rounds.num_rows + 1999)
+    assert source.read_bytes == source.total_bytes() == log.stat().st_size
+    shown = re.sub(r"\x1b\[[0-9;?]*\w", "", screen.getvalue())
+    assert re.search(r"read 2,000 rounds, [\d,]+ a second 0:00:\d\d ━+ 0?0:00 left", shown)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
