@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 Z = NormalDist().inv_cdf(0.975)
-FEWEST_GAMES = 20  # with fewer, or fewer than FEWEST_EVENTS for or against, a rate's design effect is not estimated
-FEWEST_EVENTS = 10
+FEWEST_GAMES = 20  # with fewer a rate's design effect is not estimated
+FEWEST_EVENTS = 10  # with fewer for or against it is taken to be at least 1
 LEAST_EFFECT = 0.05  # of seats that share one outcome: below it the estimate itself is too rough
 
 
@@ -71,12 +71,16 @@ def rate(sums: Sums) -> Estimate:
 
 
 def effect(sums: Sums) -> np.ndarray:
-    """How many times larger a rate's variance is than of n independent trials; 1 where that cannot be told."""
+    """How many times larger a rate's variance is than of n independent trials.
+
+    1 where games are too few to tell; where events are, at least 1, for then a small effect would be chance.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         p = sums.k / sums.n
         inflated = variance(sums) / (p * (1 - p) / sums.n) * (t_quantile(sums.games - 1) / Z) ** 2
-    enough = (sums.games >= FEWEST_GAMES) & (np.minimum(sums.k, sums.n - sums.k) >= FEWEST_EVENTS)
-    return np.where(enough, np.maximum(inflated, LEAST_EFFECT), 1.0)
+    least = np.where(np.minimum(sums.k, sums.n - sums.k) >= FEWEST_EVENTS, LEAST_EFFECT, 1.0)
+    known = (sums.games >= FEWEST_GAMES) & np.isfinite(inflated)
+    return np.where(known, np.maximum(inflated, least), 1.0)
 
 
 def wilson(k: np.ndarray, n: np.ndarray, effect: np.ndarray | float = 1.0) -> Estimate:

@@ -110,9 +110,10 @@ divided last. Rounds count when their replay reached an end, whatever their verd
 Every answer has n and a 95 % interval:
 
 - **rate**: Wilson's interval, with n divided by the design effect. Rounds of a game depend on each other (the winner
-  deals next) and so do the seats of a round; the game is the unit of sampling. With fewer than 20 games, or fewer than
-  10 cases for or against, the effect is not estimated and plain Wilson stands.
-- **mean**: a quotient of two sums with a t interval, variance by the delta method over games.
+  deals next) and so do the seats of a round; the game is the unit of sampling. With fewer than 20 games the
+  effect is not estimated and plain Wilson stands; with fewer than 10 cases for or against it is at least 1.
+- **mean**: a quotient of two sums with a t interval, variance by the delta method over games. Of rare and large
+  payments a small sample often holds none: then the interval is too short (`benchmarks/INTERVALS.md` says by how much).
 - **quantile**: the value at rank ⌈q n⌉, the interval between two ranks that hold it whatever the distribution.
 
 Points of tables with different stakes add up in *stakes*: points divided by the table's base stake.

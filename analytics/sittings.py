@@ -12,10 +12,13 @@ from analytics import schema
 
 TABLE = "sittings"
 DIMENSIONS = ("game_key", "site", "ruleset", "base", "day", "player", "seat", "position")
-PART_ROUNDS = 100_000  # rounds whose games are summed at a time, bounds memory
+PART_ROUNDS = 200_000  # rounds whose games are summed at a time, bounds memory
 READ = {  # the tables that a view of single rounds reads
-    "seat_rounds": ("rounds", "seats", "wins", "kongs", "reveals", "ledger"),
+    "seat_rounds": ("rounds", "seats", "wins", "kongs", "reveals", "ledger", "facts"),
     "win_rounds": ("rounds", "seats", "wins"),
+    "reveal_rounds": ("rounds", "seats", "reveals"),
+    "hands": ("rounds", "seats", "facts"),
+    "ready_hands": ("rounds", "seats", "reveals", "facts"),
 }
 
 

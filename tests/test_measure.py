@@ -1,18 +1,26 @@
 """Every statistic equals a slow reading of the raw lines, intervals included; filters and comparisons too."""
 
+import json
 import math
 import re
 from collections import defaultdict
 from datetime import date
+from pathlib import Path
 
 import duckdb
 import pytest
+from oracle_facts import facts
+from sample_statistics import filled
 
 from analytics import intervals, measure, metrics
 from analytics.measure import metric
+from ingest.events import digest64
+from replay import ruleset
 
 FROM, TO = date(2026, 1, 3), date(2026, 1, 5)
-SUMMED = [one.id for one in metrics.registry().values() if one.kind != "quantile"]
+SUMMED = [one.id for one in metrics.registry().values() if one.kind != "quantile" and one.group != "hands"]
+HANDS = [one.id for one in metrics.registry().values() if one.group == "hands"]
+RARE = {"careless_discard_rate", "missed_win_rate", "declined_kong_rate", "dangerous_discard_rate"}
 
 
 def plain(one: metrics.Metric, rows: list[dict]) -> tuple | None:
@@ -38,8 +46,8 @@ def plain(one: metrics.Metric, rows: list[dict]) -> tuple | None:
         return k, n, g, value, value - t * spread**0.5, value + t * spread**0.5
     z = intervals.Z
     trials = n
-    if g >= 20 and min(k, n - k) >= 10:
-        trials = n / max(0.05, spread / (value * (1 - value) / n) * (t / z) ** 2)
+    if g >= 20 and 0 < k < n:
+        trials = n / max(0.05 if min(k, n - k) >= 10 else 1, spread / (value * (1 - value) / n) * (t / z) ** 2)
     middle = (value + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * (value * (1 - value) / trials + z * z / (4 * trials**2)) ** 0.5
     return k, n, g, value, max(middle - half, 0), min(middle + half, 1)
@@ -70,6 +78,45 @@ def test_statistics_equal_a_slow_reading(
         assert found[key][1:3] == (n, games), key
         exact = [math.nan if value is None else value for value in (found[key][0], *found[key][3:])]
         assert exact == pytest.approx([k, *values], rel=1e-9, abs=1e-9, nan_ok=True), key
+
+
+def hands_of(log: dict) -> list[dict]:
+    """What a round adds to the statistics of hands, by the literal player of facts, per seat."""
+    rows = []
+    winners, payers = ({win.get(name) for win in log["result"]["wins"]} for name in ("seat", "from"))
+    for seat, hand in enumerate(facts(log, ruleset.load(log["rules"], log.get("options", {})).values)[0]):
+        ready = hand["ready_turn"] is not None
+        rows.append({
+            "hands": 1, "hands_of_13": hand["start_tiles"] == 13, "hands_of_14": hand["start_tiles"] == 14,
+            "start_shanten_of_13": hand["start_shanten"] * (hand["start_tiles"] == 13),
+            "start_shanten_of_14": hand["start_shanten"] * (hand["start_tiles"] == 14),
+            "ready": ready, "ready_turns": hand["ready_turn"] or 0, "ready_live": hand["ready_live_own"] or 0,
+            "ready_wins": ready and seat in winners, "hands_dealt_in": seat in payers,
+            **{name: int(hand[name]) for name in (
+                "dealt_in_ready", "wins_offered", "wins_missed", "kongs_offered", "kongs_declined", "pungs_offered",
+                "pungs_declined", "discards_into_revealed", "dangerous_discards", "careless_discards",
+            )},
+        })  # fmt: skip
+    return rows
+
+
+def test_statistics_of_hands_equal_an_oracle(measured: duckdb.DuckDBPyConnection, measured_lines: list[Path]) -> None:
+    expected: dict = defaultdict(lambda: [0, 0])
+    rounds = []
+    for path in measured_lines:
+        for line in path.read_text(encoding="utf-8").splitlines()[:7]:
+            log = filled(json.loads(line))
+            rounds.append(digest64(log["site"], log["game"], log["round"]))
+            for row in hands_of(log):
+                for name in HANDS:
+                    cell = expected[digest64(log["site"], log["game"]), name]
+                    cell[0] += row[metrics.get(name).numerator]
+                    cell[1] += row[metrics.get(name).denominator]
+    found = measure.metrics(measured, HANDS, ["game"], {"round_id": rounds, "end": ("win", "draw")})
+    assert {row[:2]: list(row[2:4]) for row in found.iter_rows()} == {
+        key: cell for key, cell in expected.items() if cell[1]
+    }
+    assert set(found.filter(found["k"] > 0)["metric"]) >= set(HANDS) - RARE
 
 
 def test_something_of_everything_was_counted(measured: duckdb.DuckDBPyConnection) -> None:

@@ -2,7 +2,7 @@
 -- Units: 0/1 or counts; points in the stake's unit, gains and losses both positive; turns in tiles drawn by the table.
 -- position: seats after the dealer, 0 the dealer itself.  played: not aborted; an aborted round counts for points,
 -- kong points and fee only.  Of what wins pay (win, piao, horse, kan, run_touch_eight) a loss is by self-draw, by
--- deal-in, or other: by another's deal-in.
+-- deal-in, or other: by another's deal-in.  From hands on: of rounds with facts (table facts).
 SELECT
     rounds.round_id,
     rounds.game_key,
@@ -61,7 +61,27 @@ SELECT
     CAST(coalesce(v."order" = 1 AND o.reveals > 1, false) AS INTEGER) * seats.points AS chased_reveal_points,
     CAST(v.seat IS NOT NULL AND rounds."end" = 'draw' AS INTEGER) * coalesce(l.draw_loss, 0) AS reveal_draw_loss,
     CAST(v.seat IS NULL AND rounds."end" <> 'aborted' AS INTEGER) AS unrevealed,
-    CAST(v.seat IS NULL AND rounds."end" <> 'aborted' AS INTEGER) * seats.points AS unrevealed_points
+    CAST(v.seat IS NULL AND rounds."end" <> 'aborted' AS INTEGER) * seats.points AS unrevealed_points,
+    CAST(h.seat IS NOT NULL AS INTEGER) AS hands,
+    CAST(coalesce(h.start_tiles = 13, false) AS INTEGER) AS hands_of_13,
+    CASE WHEN h.start_tiles = 13 THEN CAST(h.start_shanten AS INTEGER) ELSE 0 END AS start_shanten_of_13,
+    CAST(coalesce(h.start_tiles = 14, false) AS INTEGER) AS hands_of_14,
+    CASE WHEN h.start_tiles = 14 THEN CAST(h.start_shanten AS INTEGER) ELSE 0 END AS start_shanten_of_14,
+    CAST(h.ready_turn IS NOT NULL AS INTEGER) AS ready,
+    CAST(coalesce(h.ready_turn, 0) AS INTEGER) AS ready_turns,
+    CAST(coalesce(h.ready_live_own, 0) AS INTEGER) AS ready_live,
+    CAST(h.ready_turn IS NOT NULL AND seats.won AS INTEGER) AS ready_wins,
+    CAST(h.seat IS NOT NULL AND seats.dealt_in AS INTEGER) AS hands_dealt_in,
+    CAST(coalesce(h.dealt_in_ready, false) AS INTEGER) AS dealt_in_ready,
+    CAST(coalesce(h.wins_offered, 0) AS INTEGER) AS wins_offered,
+    CAST(coalesce(h.wins_missed, 0) AS INTEGER) AS wins_missed,
+    CAST(coalesce(h.kongs_offered, 0) AS INTEGER) AS kongs_offered,
+    CAST(coalesce(h.kongs_declined, 0) AS INTEGER) AS kongs_declined,
+    CAST(coalesce(h.pungs_offered, 0) AS INTEGER) AS pungs_offered,
+    CAST(coalesce(h.pungs_declined, 0) AS INTEGER) AS pungs_declined,
+    CAST(coalesce(h.discards_into_revealed, 0) AS INTEGER) AS discards_into_revealed,
+    CAST(coalesce(h.dangerous_discards, 0) AS INTEGER) AS dangerous_discards,
+    CAST(coalesce(h.careless_discards, 0) AS INTEGER) AS careless_discards
 FROM seats
 JOIN rounds ON rounds.round_id = seats.round_id
 LEFT JOIN wins AS w ON w.round_id = seats.round_id AND w.seat = seats.seat
@@ -110,5 +130,6 @@ LEFT JOIN (
 ) AS k ON k.round_id = seats.round_id AND k.seat = seats.seat AND rounds."end" <> 'aborted'
 LEFT JOIN reveals AS v ON v.round_id = seats.round_id AND v.seat = seats.seat AND rounds."end" <> 'aborted'
 LEFT JOIN (SELECT round_id, count(*) AS reveals FROM reveals GROUP BY round_id) AS o ON o.round_id = seats.round_id
+LEFT JOIN facts AS h ON h.round_id = seats.round_id AND h.seat = seats.seat AND rounds."end" <> 'aborted'
 WHERE rounds."end" IS NOT NULL
 ORDER BY rounds.round_id, seats.seat

@@ -1,0 +1,78 @@
+"""Tastes given to simulated accounts show in their statistics, with the right sign and size."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import duckdb
+import polars as pl
+import pytest
+
+from analytics import accounts, fan_statistics, measure, warehouse
+from ingest.read import Reader
+from replay import ruleset, simulate
+from replay.policy import Policy
+
+USUAL = Policy()
+FLUSH, REVEALS, CARELESS, OTHERS = "u1", "u2", "u3", ["u4", "u5", "u6"]
+TASTES = {
+    **dict.fromkeys(OTHERS, USUAL),
+    FLUSH: replace(USUAL, flush=60.0),
+    REVEALS: replace(USUAL, reveal=1.0),
+    CARELESS: replace(USUAL, defend=0.0),
+}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    folder = tmp_path_factory.mktemp("tastes")
+    simulate.write(folder / "log.parquet", "hubei", {}, 3000, 11, accounts=6, policy=TASTES)
+    warehouse.load(Reader([str(folder / "log.parquet")], check_rules=ruleset.check), folder / "db")
+    with warehouse.connect(folder / "db") as connection:
+        yield connection
+
+
+def against(data: duckdb.DuckDBPyConnection, player: str, name: str) -> dict:
+    """The account's statistic beside that of those who play as usual."""
+    return measure.compare(data, [name], {"player": player}, {"player": OTHERS}).row(0, named=True)
+
+
+def test_who_chases_one_suit(data: duckdb.DuckDBPyConnection) -> None:
+    own, usual = (
+        fan_statistics.fans(data, (), {"player": who}).row(by_predicate=pl.col("fan") == "full_flush", named=True)
+        for who in (FLUSH, OTHERS)
+    )
+    assert own["share"] > 2.5 * usual["share"] and own["share_low"] > 1.5 * usual["share_high"]
+    assert own["contribution_low"] > 1.5 * usual["contribution_high"]
+    assert against(data, FLUSH, "win_multiple")["low"] > 0
+    assert against(data, FLUSH, "win_rate")["high"] < 0  # it is dear
+
+
+def test_who_always_reveals(data: duckdb.DuckDBPyConnection) -> None:
+    found = against(data, REVEALS, "reveal_rate")
+    assert found["low"] > 0.15
+    # It reveals every ready hand with a live tile that its discard leaves, unless it wins or the round ends first.
+    hands = "SELECT count(*) FILTER (revealed) / count(*) FROM ready_hands WHERE player = ? AND live > 0 AND turn > 0"
+    share = {who: data.execute(hands, [who]).fetchall()[0][0] for who in (REVEALS, "u4")}
+    assert share[REVEALS] > 0.97 > 0.8 > share["u4"]
+    row = accounts.account_table(data, REVEALS, "simulated", ["reveal_rate", "reveal_live"])
+    assert row["percentile"][0] == 1
+    assert against(data, REVEALS, "reveal_turn")["high"] < 0
+
+
+def test_who_never_defends(data: duckdb.DuckDBPyConnection) -> None:
+    found = against(data, CARELESS, "careless_discard_rate")
+    assert found["low"] > 0
+    # The others keep a dangerous tile back in 85 of 100 cases: what they throw carelessly is 15 % of what they would.
+    assert found["value_b"] / found["value_a"] == pytest.approx(1 - USUAL.defend, abs=0.06)
+    assert against(data, CARELESS, "deal_in_revealed_share")["low"] > 0
+    assert against(data, CARELESS, "deal_in_rate")["low"] > 0
+    assert accounts.leaderboard(data, "dangerous_discard_rate")["player"][0] == CARELESS
+
+
+def test_the_usual_ones_are_alike(data: duckdb.DuckDBPyConnection) -> None:
+    board = accounts.leaderboard(data, "reveal_rate", {"player": OTHERS})
+    assert board["spread"][0] < 0.03
+    names = ["win_rate", "deal_in_rate", "net", "win_value", "win_multiple", "reveal_rate", "reveal_live", "call_rate",
+             "kong_rate", "ready_rate", "ready_turn", "careless_discard_rate"]  # fmt: skip
+    found = measure.compare(data, names, {"player": "u4"}, {"player": ["u5", "u6"]})
+    assert found.filter(pl.col("low").le(0) & pl.col("high").ge(0)).height >= len(names) - 2
