@@ -3,6 +3,9 @@
 Results are net points of the round in base stakes, intervals as for any mean with games as clusters.  Hands that are
 revealed differ from those that are not: `against_not` compares them within cells of the same turn and live tiles, which
 is all that it holds equal.  It doesn't make the choice random: whoever reveals the better of two like hands still does.
+And it asks what was done when the hand became ready, not whether it was ever revealed: a hand that wins with its next
+tile had no time to be revealed later, and would make not revealing look good.
+All are of a fixed sample of about MOST rounds where there are more, unless an account is asked for; n says of how many.
 """
 
 from collections.abc import Sequence
@@ -13,10 +16,11 @@ import polars as pl
 
 from analytics import intervals
 from analytics.intervals import Sums
-from analytics.selection import SPLITS, Where, polars, source_of
+from analytics.selection import SPLITS, Where, polars, sample, source_of
 
 TURN = 3  # tiles drawn that make a turn of the table
 MOST_LIVE, MOST_TURN = 8, 14  # what is beyond counts as these
+MOST = 120_000  # rounds
 
 
 def grid(connection: duckdb.DuckDBPyConnection, by: Sequence[str] = (), where: Where = None) -> pl.DataFrame:
@@ -55,15 +59,17 @@ def _results(
 
 
 def against_not(connection: duckdb.DuckDBPyConnection, by: Sequence[str] = (), where: Where = None) -> pl.DataFrame:
-    """Ready hands that revealed against those that never did, matched by turn and live tiles when first ready.
+    """Hands that revealed when they became ready against those that did not then, matched by turn and live tiles.
+
+    Hands ready as dealt are left out, for they had nothing to do yet; those that did not reveal at once may have later.
 
     Per cell of the splits: revealed and kept (hands of cells that hold both), share (of all revealed hands that are in
     such cells), value_revealed and value_kept (mean net in stakes, both weighted like the revealed hands), difference
     with low and high, and the same for the win rate: win_difference with win_low and win_high.
     """
     live, turn = f"CAST(least(live, {MOST_LIVE}) AS INTEGER)", f"CAST(least(turn, {MOST_TURN}) AS INTEGER)"
-    columns = {"turn": turn, "live": live, "revealed": "revealed"}
-    cells, net, won = _sums(connection, "ready_hands", columns, by, where)
+    columns = {"turn": turn, "live": live, "revealed": "at_once"}
+    cells, net, won = _sums(connection, "ready_hands", columns, by, where, " AND turn > 0")
     spread_net, spread_won = intervals.variance(net), intervals.variance(won)
     found: dict[tuple, dict[tuple, dict[bool, int]]] = {}
     for row, (*key, turn, live, revealed) in enumerate(cells.iter_rows()):
@@ -91,17 +97,22 @@ def against_not(connection: duckdb.DuckDBPyConnection, by: Sequence[str] = (), w
 
 
 def _sums(
-    connection: duckdb.DuckDBPyConnection, view: str, columns: dict[str, str], by: Sequence[str], where: Where
+    connection: duckdb.DuckDBPyConnection,
+    view: str,
+    columns: dict[str, str],
+    by: Sequence[str],
+    where: Where,
+    condition: str = "",
 ) -> tuple[pl.DataFrame, Sums, Sums]:
     """Cells in order, and over games the sums of net stakes and of wins per row of the view."""
-    source, parameters = source_of(by, where, view)
+    source, parameters = source_of(by, where, view, sample(connection, MOST))
     made = {name: SPLITS[name] for name in by} | columns
     keys = ", ".join(f"{sql} AS {name}" for name, sql in made.items())
     names = ", ".join(f"{name} NULLS FIRST" for name in made)
     frame = polars(
         connection,
         f"WITH games AS (SELECT {keys}, base AS stake, game_key, CAST(sum(points) AS HUGEINT) AS k, count(*) AS n, "
-        f"count(*) FILTER (won) AS w FROM {source} WHERE points IS NOT NULL GROUP BY ALL) "
+        f"count(*) FILTER (won) AS w FROM {source} WHERE points IS NOT NULL{condition} GROUP BY ALL) "
         f"SELECT {', '.join(made)}, stake, CAST(sum(k) AS DOUBLE) AS k, CAST(sum(n) AS DOUBLE) AS n, "
         "CAST(count(*) AS DOUBLE) AS g, CAST(sum(k * k) AS DOUBLE) AS kk, CAST(sum(k * n) AS DOUBLE) AS kn, "
         "CAST(sum(n * n) AS DOUBLE) AS nn, CAST(sum(w) AS DOUBLE) AS w, CAST(sum(w * w) AS DOUBLE) AS ww, "

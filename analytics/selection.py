@@ -18,8 +18,11 @@ OF_ROUNDS = ("verdict", "coverage", "end", "round_id")  # filters on columns of 
 Where = Mapping[str, Any] | None
 
 
-def source_of(by: Sequence[str], where: Where, view: str = "") -> tuple[str, list[Any]]:
-    """What to count as a FROM item, filtered, and its parameters; view: of single rounds, to read in any case."""
+def source_of(by: Sequence[str], where: Where, view: str = "", upto: int | None = None) -> tuple[str, list[Any]]:
+    """What to count as a FROM item, filtered, and its parameters.
+
+    view: of single rounds, to read in any case; upto: the largest round_id to read, where filters leave all rounds.
+    """
     given = dict(where or {})
     for name in (*by, *given):
         if name not in SPLITS and name not in (OPPONENT, "since", "until", *OF_ROUNDS):
@@ -37,7 +40,7 @@ def source_of(by: Sequence[str], where: Where, view: str = "") -> tuple[str, lis
     if not view and not opposed and not any(name in given for name in OF_ROUNDS):
         return f"(SELECT * FROM {TABLE}{_where(conditions)})", values
     chosen, first = _chosen(given)
-    source = rows_of(view or "seat_rounds", "chosen" if chosen else None)
+    source = rows_of(view or "seat_rounds", "chosen" if chosen else None, None if chosen else upto)
     if opposed:
         source = (
             f"(SELECT r.*, o.player AS {OPPONENT}, o.seat AS other FROM {source} AS r "
@@ -49,6 +52,15 @@ def source_of(by: Sequence[str], where: Where, view: str = "") -> tuple[str, lis
             values += more
     narrowed = f"WITH chosen AS MATERIALIZED ({chosen}) " if chosen else ""
     return f"({narrowed}SELECT * FROM {source}{_where(conditions)})", [*first, *values]
+
+
+def sample(connection: duckdb.DuckDBPyConnection, most: int) -> int | None:
+    """The largest round_id of a sample of about `most` rounds, None where there are no more.
+
+    Ids are digests of site, game and round: they know nothing of what was played, and the same rounds are always taken.
+    """
+    rounds = connection.execute("SELECT count(*) FROM rounds").fetchall()[0][0]
+    return ((1 << 64) - 1) * most // rounds if rounds > most else None
 
 
 def _chosen(given: dict[str, Any]) -> tuple[str, list[Any]]:

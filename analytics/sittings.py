@@ -22,12 +22,16 @@ READ = {  # the tables that a view of single rounds reads
 }
 
 
-def rows_of(view: str, chosen: str | None = None) -> str:
-    """A view of READ as a subquery; `chosen` names a table of round_ids: only those rounds are read at all."""
+def rows_of(view: str, chosen: str | None = None, upto: int | None = None) -> str:
+    """A view of READ as a subquery.
+
+    `chosen` names a table of round_ids: only those rounds are read at all; `upto` is the largest round_id to read.
+    """
     select = schema.views()[view].rsplit("ORDER BY", 1)[0]
-    if chosen is None:
+    if chosen is None and upto is None:
         return f"({select})"
-    fewer = (f"{name} AS (SELECT * FROM main.{name} SEMI JOIN {chosen} USING (round_id))" for name in READ[view])
+    what = f"SEMI JOIN {chosen} USING (round_id)" if chosen else f"WHERE round_id <= CAST({upto} AS UBIGINT)"
+    fewer = (f"{name} AS (SELECT * FROM main.{name} {what})" for name in READ[view])
     return f"(WITH {', '.join(fewer)} {select})"
 
 
