@@ -124,6 +124,18 @@ stated n, ties counted half.
 
 Every statistic can be split and filtered by site, ruleset, stake (`base`), account, seat, position after the dealer,
 dealer or not, opponent, UTC day and month, and run cumulatively or over a rolling window of days or games.
+
+**Fans** (`analytics/fan_statistics.py`): how often a fan stands in a win, the mean multiple and mean win with it, and
+its *contribution*. A win's points are shared among its fans by logarithm: where fans multiply, a fan of value 4 gets
+twice what one of value 2 gets; where they add up, the sum is shared in proportion to the values, and the reveal, which
+multiplies it, gets its part of the logarithm. A win without a fan is `plain`. All of it is given that a hand won: it
+says nothing of hands that aimed at a fan in vain. Wins are taken as independent of each other.
+
+**Reveals** (`analytics/reveal_statistics.py`): results by live tiles and turn; first, chased, chasing; and hands that
+revealed when they became ready against those that did not then, matched by turn and live tiles. That is all it holds
+equal. It asks about the moment of becoming ready, not whether a hand was ever revealed: one that wins with its next
+tile had no time for it, and would make not revealing look good. Reveals and shanten by turn are read off a fixed
+sample of rounds in large data sets; n says of how many.
 """
 
 
