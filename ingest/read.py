@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingest import formats
 from ingest.formats import CheckRules, Context, Parsed
@@ -97,7 +98,7 @@ class Reader:
         counts = {"rounds": 0, "repeats": 0, "rejects": 0}
         last: RejectRow | None = None
         for parsed in (module or formats.fallback()).read(stream, self._context):
-            parsed = parsed._replace(rounds=identified(parsed.rounds, parsed.raws))
+            parsed = parsed._replace(rounds=identified(parsed.rounds, parsed.raws, self._context.scanner))
             batch, repeats, rejects = self._sifted(parsed)
             counts["rounds"] += batch.num_rows
             counts["repeats"] += repeats
@@ -157,19 +158,31 @@ class Reader:
         return np.isin(format.indices.to_numpy(), [at for at, word in enumerate(words) if word in self._one_record])
 
 
-def identified(rounds: pa.RecordBatch, raws: Sequence[bytes]) -> pa.RecordBatch:
+def identified(rounds: pa.RecordBatch, raws: Sequence[bytes], scanner: Scanner | None = None) -> pa.RecordBatch:
     """Fill round_id, game_key and, where a format leaves it, content: the first 64 bits of the record's SHA-256."""
     columns: dict[str, np.ndarray] = {}
     if rounds.column("round_id").null_count:
-        names = (rounds.column(name).to_pylist() for name in ("site", "game", "round"))
-        keys = [(f"{site or ''}\0{game}\0".encode(), number) for site, game, number in zip(*names, strict=True)]
-        games = {game: blake2b(game, digest_size=8).digest() for game in dict.fromkeys(game for game, _ in keys)}
-        columns["game_key"] = np.frombuffer(b"".join([games[game] for game, _ in keys]), "<u8")
-        digests = [blake2b(b"%b%d\0" % key, digest_size=8).digest() for key in keys]
-        columns["round_id"] = np.frombuffer(b"".join(digests), "<u8")
+        columns["game_key"], columns["round_id"] = _digests(rounds, scanner)
     if rounds.column("content").null_count:
         columns["content"] = np.frombuffer(b"".join([sha256(raw).digest()[:8] for raw in raws]), "<u8")
     for name, values in columns.items():
         at = rounds.schema.get_field_index(name)
         rounds = rounds.set_column(at, rounds.schema.field(at), pa.array(values, pa.uint64()))
     return rounds
+
+
+def _digests(rounds: pa.RecordBatch, scanner: Scanner | None) -> tuple[np.ndarray, np.ndarray]:
+    """digest64 of (site, game) and of (site, game, round), uint64 each."""
+    site, game, number = (rounds.column(name) for name in ("site", "game", "round"))
+    if scanner and not site.null_count + site.dictionary.null_count and pc.min(number).as_py() >= 0:
+        _, offsets, data = game.buffers()
+        first, count = game.offset, rounds.num_rows
+        return scanner.digests(
+            site.dictionary.to_pylist(), site.indices.to_numpy(), np.frombuffer(data, np.uint8),
+            np.frombuffer(offsets, np.int32)[first : first + count + 1], number.to_numpy(),
+        )  # fmt: skip
+    names = (column.to_pylist() for column in (site, game, number))
+    keys = [(f"{site or ''}\0{game}\0".encode(), number) for site, game, number in zip(*names, strict=True)]
+    games = {game: blake2b(game, digest_size=8).digest() for game in dict.fromkeys(game for game, _ in keys)}
+    digests = [blake2b(b"%b%d\0" % key, digest_size=8).digest() for key in keys]
+    return np.frombuffer(b"".join([games[game] for game, _ in keys]), "<u8"), np.frombuffer(b"".join(digests), "<u8")

@@ -88,9 +88,13 @@ def raw_text(raw: bytes) -> str:
 def batch(source: str, rows: Iterable[RejectRow]) -> pa.RecordBatch:
     """Rows of one source as a batch of REJECTS, in the order given."""
     rows = list(rows)
+    if not rows:
+        return _NONE
     columns = list(zip(*rows, strict=True)) or [()] * len(RejectRow._fields)
     named = dict(zip(RejectRow._fields, columns, strict=True))
-    named["message"] = [text.encode("utf-8", "backslashreplace").decode() for text in named["message"]]
+    named["message"] = [
+        text if text.isascii() else text.encode("utf-8", "backslashreplace").decode() for text in named["message"]
+    ]
     named["raw"] = [raw_text(raw) for raw in named["raw"]]
     named["source"] = [source] * len(rows)
     arrays = []
@@ -100,3 +104,6 @@ def batch(source: str, rows: Iterable[RejectRow]) -> pa.RecordBatch:
         else:
             arrays.append(pa.array(named[field.name], field.type))
     return pa.RecordBatch.from_arrays(arrays, schema=REJECTS)
+
+
+_NONE = pa.RecordBatch.from_pylist([], REJECTS)

@@ -71,6 +71,11 @@ def inner(function: F) -> F:
     return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
+def small(function: F) -> F:
+    """The same for functions of a few lines: they are put into those that call them."""
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+
+
 def _compile(function: F, **options: bool) -> F:
     if not COMPILED:
         return function

@@ -5,110 +5,138 @@
 
 import numpy as np
 
+from ingest.events import REVEAL
 from ingest.formats import kwx_rows as rows
-from ingest.tiles import SUITS
+from ingest.tiles import SUITS, WALL_TILES
+from replay.digests import digests
 from replay.jit import COMPILED, inner, jit
+from replay.memory import load8, load32, load64, store8, store64
 from replay.scan_line import line
-from replay.scan_values import OTHER_SUITS
+from replay.scan_values import OTHER_SUITS, SPACE, TAB, VALUES
 from replay.scan_words import tables
+from replay.sha256 import has_instructions, hashes
 
-NEWLINE, RETURN, SPACE = 10, 13, 32
+NEWLINE, RETURN = 10, 13
 PS, MP, MS = range(len(SUITS))
+ROW_SIZE = rows.ROW.itemsize
+KIND_AT, KINDS_SIZE = VALUES.fields["kind"][1], VALUES["kind"].itemsize // len(SUITS)  # type: ignore[index]
 
 
 @inner
-def only_blanks(data, at, stop):
+def only_blanks(at, stop):
     """Whether a line holds nothing but spaces and \\t \\v \\f \\r."""
-    while at < stop and (data[at] == SPACE or 9 <= data[at] <= 13):
+    while at < stop and (load8(at) == SPACE or 9 <= load8(at) <= 13):
         at += 1
     return at == stop
 
 
 @inner
-def line_end(data, at, fill):
-    """The next newline at or behind `at`, or `fill`."""
-    while at < fill and data[at] != NEWLINE:
+def line_end(at, stop):
+    """The next newline at or behind `at`, or `stop`."""
+    while at < stop and load8(at) != NEWLINE:
         at += 1
     return at
 
 
 @inner
-def suits_shown(row, events):
-    """The suits that a row accepted with those of row.suits really shows: deal and wall, at need also the events.
+def tiles_shown(at, count):
+    """Whether `count` tiles show the first suit (bit 0) and the second (bit 1)."""
+    shown = 0
+    for place in range(at, at + count):
+        kind = load8(place)
+        shown |= 1 if kind < 9 else 2 if kind < 18 else 0
+    return shown
+
+
+@inner
+def suits_shown(row, suits, events):
+    """The suits that a row accepted with `suits` really shows: its deal and wall, at need also its events.
 
     -1: not to be told here (an order of tiles that the deal and the wall do not cover).
     """
-    first, second = False, False
-    for kind in row.deal:
-        first |= kind < 9
-        second |= 9 <= kind < 18
-    if row.has & rows.HAS_WALL:
-        for kind in row.wall:
-            first |= kind < 9
-            second |= 9 <= kind < 18
-    elif row.text[rows.ORDER, 1] >= 0:
+    shown = tiles_shown(row + rows.DEAL_AT, 42)
+    if load64(row + rows.HAS_AT) & rows.HAS_WALL:
+        shown |= tiles_shown(row + rows.WALL_AT, WALL_TILES)
+    elif load64(row + rows.TEXT_AT + 16 * rows.ORDER + 8) >= 0:
         return -1
-    if not (first and second):
-        for at in range(row.first, row.last):
-            event = np.int64(events[at])
-            if event >> 2 & 15 == 8:
-                first |= event >> 6 & 0x1FF != 0
-                second |= event >> 15 & 0x1FF != 0
+    if shown != 3:
+        for place in range(load64(row + rows.FIRST_AT), load64(row + rows.LAST_AT)):
+            event = load32(events + 4 * place)
+            if event >> 2 & 15 == REVEAL:
+                shown |= (1 if event >> 6 & 0x1FF else 0) | (2 if event >> 15 & 0x1FF else 0)
             else:
-                first |= event >> 6 & 31 < 9
-                second |= 9 <= event >> 6 & 31 < 18
-    if row.suits == MP:
-        return MP if first else PS
-    return MS if first and second else MP if first else PS
+                kind = event >> 6 & 31
+                shown |= 1 if kind < 9 else 2 if kind < 18 else 0
+    if suits == MS and shown == 3:
+        return MS
+    return MP if shown & 1 else PS
 
 
 @jit
-def scan(data, pairs, words, place, all_rows, events, times, tables):
-    """Rows of the whole lines from place.at on, until there are no more or `all_rows` is full."""
-    at, number, count = place.at, place.number, place.count
-    while at < place.stop and count < len(all_rows):
-        row = all_rows[count]
-        row.first = row.last = place.filled
-        row.number, row.start, row.byte = number, at, at + place.offset
-        row.fine, row.unended, row.too_long = 0, 0, 0
-        suits, behind = place.suits, np.int64(OTHER_SUITS)
-        for _ in range(3):
-            behind = line(data, pairs, words, at, row, events, times, suits, tables)
-            if behind != OTHER_SUITS:
-                break
-            suits = (suits + 1) % 3
-        row.suits = suits
+def scan(base, place, where, room, events, times, kinds, tables):
+    """Rows of the whole lines there are, until there are no more or `room` rows are filled.
+
+    base, place, where, events, times, kinds, tables: addresses of the block, of its place, of the rows, the events, the
+    times, the table of tiles and all tables.
+    """
+    at, stop = base + load64(place + 8 * rows.AT), base + load64(place + 8 * rows.STOP)
+    number, count = load64(place + 8 * rows.NUMBER), load64(place + 8 * rows.COUNT)
+    filled, before = load64(place + 8 * rows.FILLED), load64(place + 8 * rows.SUITS_BEFORE)
+    last, offset = load64(place + 8 * rows.LAST), load64(place + 8 * rows.OFFSET)
+    while at < stop and count < room:
+        row = where + count * ROW_SIZE
+        store64(row + rows.FIRST_AT, filled)
+        suits, behind, tries = before, np.int64(OTHER_SUITS), 0
+        while behind == OTHER_SUITS and tries < len(SUITS):
+            suits = (before + tries) % len(SUITS)
+            table = kinds + suits * KINDS_SIZE
+            behind = line(at, row, base, events + 4 * filled, times + 4 * filled, table, tables)
+            tries += 1
+        fine, unended, too_long = False, False, False
         if behind > 0:
-            stop = behind
-            while data[stop] == SPACE or data[stop] == 9 or data[stop] == RETURN:
-                stop += 1
-            if data[stop] == NEWLINE or (stop == place.stop and place.last > 0):
-                row.fine = suits == PS or suits_shown(row, events) == suits
+            end = behind
+            while load8(end) == SPACE or load8(end) == TAB or load8(end) == RETURN:
+                end += 1
+            if load8(end) == NEWLINE or (end == stop and last > 0):
+                fine = suits == PS or suits_shown(row, suits, events) == suits
             else:
-                stop = line_end(data, stop, place.stop)
+                end = line_end(end, stop)
         else:
-            stop = line_end(data, at, place.stop)
-        if stop == place.stop:
-            if place.last == 0:
+            end = line_end(at, stop)
+        if end == stop:
+            if last == 0:
                 break  # the rest of the line is still to come
-            row.unended = 1
-        begin, at = at, stop + 1
+            unended = True
+        begin, at = at, end + 1
         number += 1
-        if stop - begin > place.line_limit:
-            row.fine, row.too_long, stop = 0, 1, begin + place.raw_limit
-        if row.fine == 0 and only_blanks(data, begin, stop):
+        if end - begin > load64(place + 8 * rows.LINE_MOST):
+            fine, too_long = False, True
+            end = begin + load64(place + 8 * rows.RAW_MOST)
+        if not fine and only_blanks(begin, end):
             continue
-        row.stop = stop - 1 if row.too_long == 0 and data[stop - 1] == RETURN else stop
-        if row.fine > 0:
-            place.filled, place.suits = row.last, suits
+        if not too_long and load8(end - 1) == RETURN:
+            end -= 1
+        store64(row + rows.START_AT, begin - base)
+        store64(row + rows.STOP_AT, end - base)
+        store64(row + rows.BYTE_AT, begin - base + offset)
+        store64(row + rows.NUMBER_AT, number - 1)
+        store64(row + rows.FINE_AT, fine)
+        store64(row + rows.UNENDED_AT, unended)
+        store64(row + rows.TOO_LONG_AT, too_long)
+        store64(row + rows.SUITS_AT, suits)
+        if fine:
+            filled, before = load64(row + rows.LAST_AT), suits
         count += 1
-    at = min(at, place.stop)  # no newline behind the last line
-    place.at, place.number, place.count = at, number, count
+    store64(place + 8 * rows.AT, min(at, stop) - base)
+    store64(place + 8 * rows.NUMBER, number)
+    store64(place + 8 * rows.COUNT, count)
+    store64(place + 8 * rows.FILLED, filled)
+    store64(place + 8 * rows.SUITS_BEFORE, before)
 
 
 @jit
-def assign(data, starts, sizes, slots, codes, firsts):
-    """Number the texts [start, start + size) of bytes in the order of first use; how many distinct ones there are.
+def assign(base, starts, sizes, slots, codes, firsts):
+    """Number the texts [start, start + size) of the bytes at `base` in the order of first use; how many distinct ones.
 
     slots: int32, a power of two that is at least twice the number of texts, all -1; codes: int32 a text; firsts: int64,
     the text that stands first for each code.
@@ -116,17 +144,17 @@ def assign(data, starts, sizes, slots, codes, firsts):
     mask = len(slots) - 1
     distinct = 0
     for row in range(len(starts)):
-        at, size = starts[row], sizes[row]
-        if row > 0 and size == sizes[row - 1] and same(data, at, starts[row - 1], size):
+        at, size = base + starts[row], sizes[row]
+        if row > 0 and size == sizes[row - 1] and same(at, base + starts[row - 1], size):
             codes[row] = codes[row - 1]
             continue
         slot = np.int64(2166136261) ^ size
         for place in range(at, at + size):
-            slot = (slot ^ np.int64(data[place])) * 16777619 & 0xFFFFFFFF
+            slot = (slot ^ load8(place)) * 16777619 & 0xFFFFFFFF
         slot = (slot ^ slot >> 15) & mask
         while slots[slot] >= 0:
             first = firsts[slots[slot]]
-            if size == sizes[first] and same(data, at, starts[first], size):
+            if size == sizes[first] and same(at, base + starts[first], size):
                 break
             slot = slot + 1 & mask
         if slots[slot] < 0:
@@ -138,45 +166,75 @@ def assign(data, starts, sizes, slots, codes, firsts):
 
 
 @inner
-def same(data, one, two, size):
+def same(one, two, size):
     """Whether two texts of a size hold the same bytes."""
+    while size >= 8:
+        if load64(one) != load64(two):
+            return False
+        one, two, size = one + 8, two + 8, size - 8
     for place in range(size):
-        if data[one + place] != data[two + place]:
+        if load8(one + place) != load8(two + place):
             return False
     return True
 
 
 @jit
-def copy(data, starts, sizes, out):
-    """The texts [start, start + size) of bytes end to end into `out`."""
-    to = 0
+def copy(base, starts, sizes, to):
+    """The texts [start, start + size) of the bytes at `base` end to end, from the address `to` on."""
     for row in range(len(starts)):
-        at = starts[row]
-        for place in range(sizes[row]):
-            out[to + place] = data[at + place]
-        to += sizes[row]
+        at, size = base + starts[row], sizes[row]
+        if size >= 8:
+            for place in range(0, size - 8, 8):
+                store64(to + place, load64(at + place))
+            store64(to + size - 8, load64(at + size - 8))
+        else:
+            for place in range(size):
+                store8(to + place, load8(at + place))
+        to += size
 
 
 def codes(data: np.ndarray, starts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(code int32 of each text, the text that stands first for each code); codes count in the order of first use."""
     slots = np.full(1 << int(2 * len(starts)).bit_length(), -1, np.int32)
     out, firsts = np.empty(len(starts), np.int32), np.empty(len(starts), np.int64)
-    distinct = assign(data, starts, sizes, slots, out, firsts)
+    distinct = assign(data.ctypes.data, starts, sizes, slots, out, firsts)
     return out, firsts[:distinct]
 
 
 def gather(data: np.ndarray, starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """The texts end to end, uint8."""
     out = np.empty(int(sizes.sum()), np.uint8)
-    copy(data, starts, sizes, out)
+    copy(data.ctypes.data, starts, sizes, out.ctypes.data)
+    return out
+
+
+@jit
+def transpose(words, out):
+    """The matrix `words` the other way round into `out`; some rows at a time, which stay in the processor's cache."""
+    for start in range(0, len(words), 32):
+        stop = min(start + 32, len(words))
+        for column in range(words.shape[1]):
+            for row in range(start, stop):
+                out[column, row] = words[row, column]
+
+
+def turn(all_rows: np.ndarray) -> np.ndarray:
+    """The words of rows, ROW[n], as columns, int64[WORDS, n]."""
+    words = all_rows.view(np.int64).reshape(len(all_rows), rows.ROW.itemsize // 8)[:, : rows.WORDS]
+    out = np.empty((rows.WORDS, len(all_rows)), np.int64)
+    transpose(words, out)
     return out
 
 
 def scan_block(block: rows.Block) -> None:
     """Rows of the whole lines that a block holds from its place on, until there are no more or no room for rows."""
-    scan(block.data, block.pairs, block.words, block.place, block.rows, block.events, block.times, tables())
+    look = tables()
+    scan(
+        block.data.ctypes.data, block.place.ctypes.data, block.rows.ctypes.data, len(block.rows),
+        block.events.ctypes.data, block.times.ctypes.data, look + KIND_AT, look,
+    )  # fmt: skip
 
 
-scanner = rows.Scanner(scan_block, codes, gather)
+scanner = rows.Scanner(scan_block, codes, gather, turn, digests, hashes if has_instructions() else None)
 # What a Reader should be given: uncompiled, the exact way is the faster one.
 fastest: rows.Scanner | None = scanner if COMPILED else None

@@ -6,6 +6,7 @@ from ingest.events import FAN_BITS
 from ingest.formats import kwx_rows as rows
 from ingest.tiles import ALL_TILES, KINDS
 from replay.jit import inner
+from replay.memory import load8, load16, load64, store64
 from replay.scan_values import (
     BACKSLASH,
     CLOSE_LIST,
@@ -26,6 +27,9 @@ from replay.scan_values import (
     wall,
 )  # fmt: skip
 from replay.scan_words import (
+    FAN_AT,
+    FAN_LENGTH_AT,
+    FAN_ROW,
     IN_DEALS,
     IN_ENDS,
     IN_PROOF,
@@ -38,9 +42,12 @@ from replay.scan_words import (
     N_RESULT,
     N_WIN,
     RESULT_REQUIRED,
+    SCHEME_AT,
     WIN_REQUIRED,
     colon,
     keep,
+    length_of,
+    mark,
     next_member,
     word,
 )  # fmt: skip
@@ -54,20 +61,20 @@ LOWEST, HIGHEST = 1 - 10**15, 10**15 - 1
 
 
 @inner
-def scheme(data, at, tables):
+def scheme(at, tables):
     """The name of a commitment: sha256, or sha256+ and up to 32 of a-z 0-9 . -"""
     start = at + 1
-    stop = text(data, at)
+    stop = text(at)
     if stop < 0 or stop - start < 7:
         return REFUSED
     for place in range(6):
-        if data[start + place] != tables.scheme[place]:
+        if load8(start + place) != load8(tables + SCHEME_AT + place):
             return REFUSED
     length = stop - start - 7
-    if length > 0 and (data[start + 6] != PLUS or length < 2 or length > 33):
+    if length > 0 and (load8(start + 6) != PLUS or length < 2 or length > 33):
         return REFUSED
     for place in range(start + 7, stop - 1):
-        byte = data[place]
+        byte = load8(place)
         letter = 97 <= byte <= 122 or ZERO <= byte <= 57 or byte == 45 or byte == 46
         if not letter:
             return REFUSED
@@ -75,76 +82,77 @@ def scheme(data, at, tables):
 
 
 @inner
-def salt(data, at):
+def salt(at):
     """A text of printable ASCII."""
-    if data[at] != QUOTE:
+    if load8(at) != QUOTE:
         return REFUSED
     at += 1
-    while data[at] != QUOTE:
-        if data[at] < SPACE or data[at] > 126 or data[at] == BACKSLASH:
+    while load8(at) != QUOTE:
+        if load8(at) < SPACE or load8(at) > 126 or load8(at) == BACKSLASH:
             return REFUSED
         at += 1
     return at + 1
 
 
 @inner
-def proof(data, pairs, words, at, row, suits, tables):
+def proof(at, row, kinds, tables, base):
     """The object of a commitment."""
-    if data[at] != OPEN_OBJECT:
+    if load8(at) != OPEN_OBJECT:
         return REFUSED
-    at = skip(data, at + 1)
+    at = skip(at + 1)
     seen, hint = 0, 0
-    while data[at] != CLOSE_OBJECT:
-        key = word(words, at + 1, tables, IN_PROOF, N_PROOF, hint)
-        if data[at] != QUOTE or key < 0 or seen >> key & 1:
+    while load8(at) != CLOSE_OBJECT:
+        key = word(at + 1, tables, IN_PROOF, N_PROOF, hint)
+        if load8(at) != QUOTE or key < 0 or seen >> key & 1:
             return REFUSED
         seen |= 1 << key
         hint = key + 1
-        at = colon(data, at + tables.length[IN_PROOF + key] + 2)
+        at = colon(at + length_of(tables, IN_PROOF + key) + 2)
         if at < 0:
             return REFUSED
         start = at
         if key == SCHEME:
-            at = keep(row, rows.SCHEME, start, scheme(data, at, tables))
+            at = keep(row, rows.SCHEME, start, scheme(at, tables), base)
         elif key == COMMIT:
-            at = keep(row, rows.COMMIT, start, hexadecimal(data, at))
+            at = keep(row, rows.COMMIT, start, hexadecimal(at), base)
         elif key == SALT:
-            at = keep(row, rows.SALT, start, salt(data, at))
+            at = keep(row, rows.SALT, start, salt(at), base)
         elif key == ORDER:
-            at = wall(data, pairs, at, tables.values.kind[suits], row.wall, ALL_TILES, 0)
-            keep(row, rows.ORDER, start, at)
+            at = wall(at, kinds, 0, ALL_TILES, 0)
+            keep(row, rows.ORDER, start, at, base)
         else:
-            which = word(words, at + 1, tables, IN_DEALS, N_DEALS, 0)
-            if data[at] != QUOTE or which < 0:
+            which = word(at + 1, tables, IN_DEALS, N_DEALS, 0)
+            if load8(at) != QUOTE or which < 0:
                 return REFUSED
-            at = keep(row, rows.PROOF_DEAL, start, start + 2 + tables.length[IN_DEALS + which])
+            at = keep(row, rows.PROOF_DEAL, start, start + 2 + length_of(tables, IN_DEALS + which), base)
         if at < 0:
             return at
-        at = next_member(data, at)
+        at = next_member(at)
         if at < 0:
             return REFUSED
     return at + 1 if seen == (1 << N_PROOF) - 1 else REFUSED
 
 
 @inner
-def fan_ids(data, at, tables):
-    """(packed multiset, place behind it) of a list of fan ids in the order of the fan table."""
+def fan_ids(at, tables):
+    """(packed multiset, address behind it) of a list of fan ids in the order of the fan table."""
     packed = np.int64(0)
-    if data[at] != OPEN_LIST:
+    if load8(at) != OPEN_LIST:
         return packed, REFUSED
-    at = skip(data, at + 1)
+    at = skip(at + 1)
     fan, times = 0, 0
-    if data[at] == CLOSE_LIST:
+    if load8(at) == CLOSE_LIST:
         return packed, at + 1
     while True:
-        if data[at] != QUOTE:
+        if load8(at) != QUOTE:
             return packed, REFUSED
         found = REFUSED
         for candidate in range(fan, N_FANS):  # never one before the last
-            same = 0
-            while same <= tables.fan_size[candidate] and data[at + 1 + same] == tables.fan[candidate, same]:
+            same, name = 0, tables + FAN_AT + FAN_ROW * candidate
+            length = load64(tables + FAN_LENGTH_AT + 8 * candidate)
+            while same <= length and load8(at + 1 + same) == load8(name + same):
                 same += 1
-            if same > tables.fan_size[candidate]:
+            if same > length:
                 found = candidate
                 break
         if found < 0:
@@ -154,115 +162,124 @@ def fan_ids(data, at, tables):
             return packed, REFUSED
         fan = found
         packed += np.int64(1) << (FAN_BITS * fan)
-        at = skip(data, at + tables.fan_size[fan] + 2)
-        if data[at] == CLOSE_LIST:
+        at = skip(at + load64(tables + FAN_LENGTH_AT + 8 * fan) + 2)
+        if load8(at) == CLOSE_LIST:
             return packed, at + 1
-        if data[at] != COMMA:
+        if load8(at) != COMMA:
             return packed, REFUSED
-        at = skip(data, at + 1)
+        at = skip(at + 1)
 
 
 @inner
-def win(data, pairs, words, at, row, place, suits, tables):
+def win(at, row, place, kinds, tables):
     """The object of one winner."""
-    if data[at] != OPEN_OBJECT:
+    if load8(at) != OPEN_OBJECT:
         return REFUSED
-    at = skip(data, at + 1)
+    at = skip(at + 1)
     seen, hint = 0, 0
-    row.win_from[place], row.win_fans[place], row.win_multiple[place] = -1, -1, -1
-    while data[at] != CLOSE_OBJECT:
-        key = word(words, at + 1, tables, IN_WIN, N_WIN, hint)
-        if data[at] != QUOTE or key < 0 or seen >> key & 1:
+    seat, payer = np.int64(-1), np.int64(-1)
+    row += 8 * place
+    store64(row + rows.WIN_FANS_AT, -1)
+    store64(row + rows.WIN_MULTIPLE_AT, -1)
+    while load8(at) != CLOSE_OBJECT:
+        key = word(at + 1, tables, IN_WIN, N_WIN, hint)
+        if load8(at) != QUOTE or key < 0 or seen >> key & 1:
             return REFUSED
         seen |= 1 << key
         hint = key + 1
-        at = colon(data, at + tables.length[IN_WIN + key] + 2)
+        at = colon(at + length_of(tables, IN_WIN + key) + 2)
         if at < 0:
             return REFUSED
         if key == WIN_TILE:
-            tile = tables.values.kind[suits, pairs[at + 1]]
-            if data[at] != QUOTE or data[at + 3] != QUOTE or tile >= KINDS:
+            tile = load8(kinds + load16(at + 1))
+            if load8(at) != QUOTE or load8(at + 3) != QUOTE or tile >= KINDS:
                 return OTHER_SUITS
-            row.win_tile[place] = tile
+            store64(row + rows.WIN_TILE_AT, tile)
             at += 4
         elif key == WIN_FANS:
-            row.win_fans[place], at = fan_ids(data, at, tables)
+            fans, at = fan_ids(at, tables)
+            store64(row + rows.WIN_FANS_AT, fans)
         else:
-            number, at = integer(data, at)
+            number, at = integer(at)
             if at < 0 or number < 0 or (key != MULTIPLE and number > 2):
                 return REFUSED
             if key == SEAT:
-                row.win_seat[place] = number
+                seat = number
             elif key == FROM:
-                row.win_from[place] = number
+                payer = number
             else:
-                row.win_multiple[place] = number
+                store64(row + rows.WIN_MULTIPLE_AT, number)
         if at < 0:
             return REFUSED
-        at = next_member(data, at)
+        at = next_member(at)
         if at < 0:
             return REFUSED
-    if seen & WIN_REQUIRED != WIN_REQUIRED or row.win_from[place] == row.win_seat[place]:
+    if seen & WIN_REQUIRED != WIN_REQUIRED or payer == seat:
         return REFUSED
+    store64(row + rows.WIN_SEAT_AT, seat)
+    store64(row + rows.WIN_FROM_AT, payer)
     return at + 1
 
 
 @inner
-def result(data, pairs, words, at, row, suits, tables):
+def result(at, row, kinds, tables):
     """The object of what the platform paid."""
-    if data[at] != OPEN_OBJECT:
+    wins = 0
+    if load8(at) != OPEN_OBJECT:
         return REFUSED
-    at = skip(data, at + 1)
+    at = skip(at + 1)
     seen, hint = 0, 0
-    while data[at] != CLOSE_OBJECT:
-        key = word(words, at + 1, tables, IN_RESULT, N_RESULT, hint)
-        if data[at] != QUOTE or key < 0 or seen >> key & 1:
+    while load8(at) != CLOSE_OBJECT:
+        key = word(at + 1, tables, IN_RESULT, N_RESULT, hint)
+        if load8(at) != QUOTE or key < 0 or seen >> key & 1:
             return REFUSED
         seen |= 1 << key
         hint = key + 1
-        at = colon(data, at + tables.length[IN_RESULT + key] + 2)
+        at = colon(at + length_of(tables, IN_RESULT + key) + 2)
         if at < 0:
             return REFUSED
         if key == END:
-            end = word(words, at + 1, tables, IN_ENDS, N_ENDS, 0)
-            if data[at] != QUOTE or end < 0:
+            end = word(at + 1, tables, IN_ENDS, N_ENDS, 0)
+            if load8(at) != QUOTE or end < 0:
                 return REFUSED
-            row.end = end
-            at += tables.length[IN_ENDS + end] + 2
+            store64(row + rows.END_AT, end)
+            at += length_of(tables, IN_ENDS + end) + 2
         elif key == POINTS:
-            at = integers(data, at, row.points, 3, LOWEST, HIGHEST)
-            row.has |= rows.HAS_POINTS
+            at = integers(at, row + rows.POINTS_AT, 3, LOWEST, HIGHEST)
+            mark(row, rows.HAS_POINTS)
         elif key == KONGS:
-            at = integers(data, at, row.kongs, 3, LOWEST, HIGHEST)
-            row.has |= rows.HAS_KONGS
+            at = integers(at, row + rows.KONGS_AT, 3, LOWEST, HIGHEST)
+            mark(row, rows.HAS_KONGS)
         elif key == FEE:
-            row.fee, at = integer(data, at)
-            row.has |= rows.HAS_FEE
-            if row.fee < 0:
+            fee, at = integer(at)
+            store64(row + rows.FEE_AT, fee)
+            mark(row, rows.HAS_FEE)
+            if fee < 0:
                 return REFUSED
         else:
-            row.has |= rows.HAS_WINS
-            if data[at] != OPEN_LIST:
+            mark(row, rows.HAS_WINS)
+            if load8(at) != OPEN_LIST:
                 return REFUSED
-            at = skip(data, at + 1)
-            while data[at] != CLOSE_LIST:
-                if row.wins == rows.MAX_WINS:
+            at = skip(at + 1)
+            while load8(at) != CLOSE_LIST:
+                if wins == rows.MAX_WINS:
                     return REFUSED
-                at = win(data, pairs, words, at, row, row.wins, suits, tables)
+                at = win(at, row, wins, kinds, tables)
                 if at < 0:
                     return at
-                row.wins += 1
-                at = skip(data, at)
-                if data[at] == COMMA:
-                    at = skip(data, at + 1)
-                    if data[at] != OPEN_OBJECT:
+                wins += 1
+                at = skip(at)
+                if load8(at) == COMMA:
+                    at = skip(at + 1)
+                    if load8(at) != OPEN_OBJECT:
                         return REFUSED
-                elif data[at] != CLOSE_LIST:
+                elif load8(at) != CLOSE_LIST:
                     return REFUSED
+            store64(row + rows.WINS_AT, wins)
             at += 1
         if at < 0:
             return REFUSED
-        at = next_member(data, at)
+        at = next_member(at)
         if at < 0:
             return REFUSED
     return at + 1 if seen & RESULT_REQUIRED == RESULT_REQUIRED else REFUSED

@@ -1,8 +1,7 @@
 """Values of a kwx line read from its bytes: texts, numbers, moments, tiles, events.
 
-`data` is the block as bytes, `pairs` and `words` the same bytes as numbers of two and eight that start at every byte.
-Each function takes the place of a value and gives the place behind it, or a negative number when the value is not one
-that the scanner accepts.  Zeros follow the block, more (kwx_rows.PAD_BYTES)
+Each function takes the address of a value and gives the address behind it, or a negative number when the value is not
+one that the scanner accepts.  Zeros follow the block, more (kwx_rows.PAD_BYTES)
 than anything looks ahead, and no value goes on through a zero.
 """
 
@@ -10,7 +9,8 @@ import numpy as np
 
 from ingest import events as ev
 from ingest.tiles import KIND_OF, NO_TILE, SUITS
-from replay.jit import inner
+from replay.jit import inner, small
+from replay.memory import load8, load16, store8, store32, store64
 
 REFUSED = -1
 OTHER_SUITS = -2  # refused because of a tile of the third suit: the round may play other suits than assumed
@@ -30,6 +30,7 @@ VALUES = np.dtype(
         ("follows", np.uint8, (16,)),  # of a verb: what follows it
     ]
 )
+VERB_AT, FOLLOWS_AT = (VALUES.fields[name][1] for name in ("verb", "follows"))  # type: ignore[index]
 
 
 def fill_values(values: np.recarray) -> None:
@@ -54,22 +55,22 @@ def fill_values(values: np.recarray) -> None:
     values.follows[0, [ev.EXHAUSTED, ev.ABORTED]] = NO_VERB  # these have no seat before them
 
 
-@inner
-def skip(data, at):
+@small
+def skip(at):
     """Behind spaces and tabs."""
-    while data[at] == SPACE or data[at] == TAB:
+    while load8(at) == SPACE or load8(at) == TAB:
         at += 1
     return at
 
 
 @inner
-def text(data, at):
+def text(at):
     """A quoted text without escapes, any UTF-8 in it."""
-    if data[at] != QUOTE:
+    if load8(at) != QUOTE:
         return REFUSED
     at += 1
     while True:
-        byte = np.int64(data[at])
+        byte = load8(at)
         if byte == QUOTE:
             return at + 1
         if byte < SPACE or byte == BACKSLASH:
@@ -77,15 +78,15 @@ def text(data, at):
         if byte < 128:
             at += 1
         else:
-            at = character(data, at)
+            at = character(at)
             if at < 0:
                 return REFUSED
 
 
 @inner
-def character(data, at):
+def character(at):
     """A character of two to four bytes, as strict as UTF-8 is: shortest form, no surrogate, nothing above 10FFFF."""
-    first, second = np.int64(data[at]), np.int64(data[at + 1])
+    first, second = load8(at), load8(at + 1)
     low, high = 0x80, 0xBF
     if first == 0xE0:
         low = 0xA0
@@ -99,103 +100,103 @@ def character(data, at):
         return REFUSED
     more = 0 if first < 0xE0 else 1 if first < 0xF0 else 2
     for place in range(at + 2, at + 2 + more):
-        if data[place] < 0x80 or data[place] > 0xBF:
+        if load8(place) < 0x80 or load8(place) > 0xBF:
             return REFUSED
     return at + 2 + more
 
 
 @inner
-def hexadecimal(data, at):
+def hexadecimal(at):
     """64 lower-case hex digits in quotes."""
-    if data[at] != QUOTE or data[at + 65] != QUOTE:
+    if load8(at) != QUOTE or load8(at + 65) != QUOTE:
         return REFUSED
     wrong = 0
     for place in range(at + 1, at + 65):
-        byte = np.int64(data[place])
+        byte = load8(place)
         wrong |= (byte < ZERO) | ((byte > NINE) & (byte < 97)) | (byte > 102)
     return REFUSED if wrong else at + 66
 
 
-@inner
-def integer(data, at):
-    """(number, place behind it) of an integer of at most DIGITS digits."""
-    negative = data[at] == MINUS
+@small
+def integer(at):
+    """(number, address behind it) of an integer of at most DIGITS digits."""
+    negative = load8(at) == MINUS
     if negative:
         at += 1
     start = at
     number = np.int64(0)
-    while data[at] >= ZERO and data[at] <= NINE:
-        number = number * 10 + np.int64(data[at]) - ZERO
+    while load8(at) >= ZERO and load8(at) <= NINE:
+        number = number * 10 + load8(at) - ZERO
         at += 1
         if at - start > DIGITS:
             return number, REFUSED
-    if at == start or (data[start] == ZERO and (negative or at - start > 1)):
+    if at == start or (load8(start) == ZERO and (negative or at - start > 1)):
         return number, REFUSED
     return (-number if negative else number), at
 
 
 @inner
-def integers(data, at, out, count, low, high):
-    """A list of `count` integers from `low` to `high`, into `out`."""
-    if data[at] != OPEN_LIST:
+def integers(at, out, count, low, high):
+    """A list of `count` integers from `low` to `high`, into the words at the address `out`."""
+    if load8(at) != OPEN_LIST:
         return REFUSED
-    at = skip(data, at + 1)
+    at = skip(at + 1)
     for place in range(count):
-        number, at = integer(data, at)
+        number, at = integer(at)
         if at < 0 or number < low or number > high:
             return REFUSED
-        out[place] = number
-        at = skip(data, at)
-        if data[at] != (COMMA if place + 1 < count else CLOSE_LIST):
+        store64(out + 8 * place, number)
+        at = skip(at)
+        if load8(at) != (COMMA if place + 1 < count else CLOSE_LIST):
             return REFUSED
-        at = skip(data, at + 1) if place + 1 < count else at + 1
+        at = skip(at + 1) if place + 1 < count else at + 1
     return at
 
 
 @inner
-def intervals(data, at, out, first):
-    """A list of natural numbers below 2^31 of any length, into `out` from `first` on; (how many, place behind it)."""
+def intervals(at, out):
+    """(how many, behind them) of a list of natural numbers below 2^31, into the numbers of four bytes at `out`."""
     count = 0
-    if data[at] != OPEN_LIST:
+    if load8(at) != OPEN_LIST:
         return count, REFUSED
-    at = skip(data, at + 1)
-    if data[at] == CLOSE_LIST:
+    at = skip(at + 1)
+    if load8(at) == CLOSE_LIST:
         return count, at + 1
     while True:
         start = at
         number = np.int64(0)
-        while data[at] >= ZERO and data[at] <= NINE and at - start < 11:
-            number = number * 10 + np.int64(data[at]) - ZERO
+        while load8(at) >= ZERO and load8(at) <= NINE and at - start < 11:
+            number = number * 10 + load8(at) - ZERO
             at += 1
-        if at == start or (data[start] == ZERO and at - start > 1) or number >= 1 << 31:
+        if at == start or (load8(start) == ZERO and at - start > 1) or number >= 1 << 31:
             return count, REFUSED
-        out[first + count] = number
+        store32(out + 4 * count, number)
         count += 1
-        at = skip(data, at)
-        if data[at] == CLOSE_LIST:
+        at = skip(at)
+        if load8(at) == CLOSE_LIST:
             return count, at + 1
-        if data[at] != COMMA:
+        if load8(at) != COMMA:
             return count, REFUSED
-        at = skip(data, at + 1)
+        at = skip(at + 1)
 
 
 @inner
-def two_digits(data, at):
+def two_digits(at):
     """The number that two digits write, or REFUSED."""
-    tens, ones = np.int64(data[at]) - ZERO, np.int64(data[at + 1]) - ZERO
+    tens, ones = load8(at) - ZERO, load8(at + 1) - ZERO
     return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else REFUSED
 
 
 @inner
-def moment(data, at):
-    """(milliseconds since 1970 UTC, place behind it) of a quoted RFC 3339 time in capitals, no leap second."""
-    if data[at] != QUOTE:
+def moment(at):
+    """(milliseconds since 1970 UTC, address behind it) of a quoted RFC 3339 time in capitals, no leap second."""
+    if load8(at) != QUOTE:
         return np.int64(0), REFUSED
-    century, year = two_digits(data, at + 1), two_digits(data, at + 3)
-    month, day = two_digits(data, at + 6), two_digits(data, at + 9)
-    hour, minute, second = two_digits(data, at + 12), two_digits(data, at + 15), two_digits(data, at + 18)
-    right = data[at + 5] == MINUS and data[at + 8] == MINUS and data[at + 11] == UPPER_T
-    right = right and data[at + 14] == COLON and data[at + 17] == COLON and year >= 0
+    century, year = two_digits(at + 1), two_digits(at + 3)
+    month, day = two_digits(at + 6), two_digits(at + 9)
+    hour, minute, second = two_digits(at + 12), two_digits(at + 15), two_digits(at + 18)
+    right = load8(at + 5) == MINUS and load8(at + 8) == MINUS and load8(at + 11) == UPPER_T
+    right = right and load8(at + 14) == COLON and load8(at + 17) == COLON and year >= 0
     if not (right and 1 <= century and 1 <= month <= 12 and day >= 1):
         return np.int64(0), REFUSED
     if not (0 <= hour <= 23 and 0 <= minute <= 59 and 0 <= second <= 59):
@@ -207,27 +208,27 @@ def moment(data, at):
         return np.int64(0), REFUSED
     at += 20
     thousandths = np.int64(0)
-    if data[at] == POINT:
+    if load8(at) == POINT:
         at += 1
         start = at
-        while data[at] >= ZERO and data[at] <= NINE:
+        while load8(at) >= ZERO and load8(at) <= NINE:
             if at - start < 3:
-                thousandths += (np.int64(data[at]) - ZERO) * (100 if at == start else 10 if at == start + 1 else 1)
+                thousandths += (load8(at) - ZERO) * (100 if at == start else 10 if at == start + 1 else 1)
             at += 1
         if at == start or at - start > 6:
             return np.int64(0), REFUSED
     offset = np.int64(0)
-    if data[at] == UPPER_Z:
+    if load8(at) == UPPER_Z:
         at += 1
-    elif data[at] == PLUS or data[at] == MINUS:
-        hours, minutes = two_digits(data, at + 1), two_digits(data, at + 4)
-        if not (0 <= hours <= 23 and 0 <= minutes <= 59 and data[at + 3] == COLON):
+    elif load8(at) == PLUS or load8(at) == MINUS:
+        hours, minutes = two_digits(at + 1), two_digits(at + 4)
+        if not (0 <= hours <= 23 and 0 <= minutes <= 59 and load8(at + 3) == COLON):
             return np.int64(0), REFUSED
-        offset = (hours * 60 + minutes) * (60 if data[at] == PLUS else -60)
+        offset = (hours * 60 + minutes) * (60 if load8(at) == PLUS else -60)
         at += 6
     else:
         return np.int64(0), REFUSED
-    if data[at] != QUOTE:
+    if load8(at) != QUOTE:
         return np.int64(0), REFUSED
     # Days since 1970 of a date, counted in years that begin in March.
     shifted = year - (1 if month <= 2 else 0)
@@ -237,73 +238,73 @@ def moment(data, at):
 
 
 @inner
-def hand(data, at, kinds, out, first):
-    """(tiles, place behind it) of grouped tiles in quotes, up to 14, into `out` from `first` on."""
+def hand(at, kinds, out):
+    """(tiles, address behind them) of up to 14 grouped tiles in quotes, into the bytes at `out`."""
     count = 0
-    if data[at] != QUOTE:
+    if load8(at) != QUOTE:
         return count, REFUSED
     at += 1
-    while data[at] != QUOTE:
+    while load8(at) != QUOTE:
         start = at
-        while data[at] >= ZERO and data[at] <= NINE:
+        while load8(at) >= ZERO and load8(at) <= NINE:
             at += 1
         if at == start or at - start > 14 - count:
             return count, REFUSED
-        letter = np.int64(data[at]) << 8
+        letter = load8(at) << 8
         for place in range(start, at):
-            kind = kinds[np.int64(data[place]) | letter]
+            kind = load8(kinds + (load8(place) | letter))
             if kind >= THIRD_SUIT:
                 return count, (OTHER_SUITS if kind == THIRD_SUIT else REFUSED)
-            out[first + count] = kind
+            store8(out + count, kind)
             count += 1
         at += 1
     return count, at + 1
 
 
 @inner
-def wall(data, pairs, at, kinds, out, tiles, kept):
-    """`tiles` tiles of two characters each in quotes, the first `kept` of them into `out`."""
-    if data[at] != QUOTE:
+def wall(at, kinds, out, tiles, kept):
+    """`tiles` tiles of two characters each in quotes, the first `kept` of them into the bytes at `out`."""
+    if load8(at) != QUOTE:
         return REFUSED
     at += 1
     for place in range(tiles):
-        kind = kinds[pairs[at]]
+        kind = load8(kinds + load16(at))
         if kind >= THIRD_SUIT:
             return OTHER_SUITS if kind == THIRD_SUIT else REFUSED
         if place < kept:
-            out[place] = kind
+            store8(out + place, kind)
         at += 2
-    return at + 1 if data[at] == QUOTE else REFUSED
+    return at + 1 if load8(at) == QUOTE else REFUSED
 
 
 @inner
-def tokens(data, pairs, at, kinds, tables, out, first):
-    """(events, place behind it) of the event tokens in quotes, packed into `out` from `first` on."""
+def tokens(at, kinds, tables, out):
+    """(events, address behind them) of the tokens in quotes, packed into the numbers of four bytes at `out`."""
     count = 0
-    if data[at] != QUOTE:
+    if load8(at) != QUOTE:
         return count, REFUSED
     at += 1
-    if data[at] == QUOTE:
+    if load8(at) == QUOTE:
         return count, at + 1
     while True:
-        seat = np.int64(data[at]) - ZERO
+        seat = load8(at) - ZERO
         if seat == 101 - ZERO or seat == 122 - ZERO:  # e, z
-            packed = ev.NO_SEAT | np.int64(tables.verb[data[at]]) << 2 | NO_TILE << 6 | ev.NO_SEAT << 11
+            packed = ev.NO_SEAT | load8(tables + VERB_AT + load8(at)) << 2 | NO_TILE << 6 | ev.NO_SEAT << 11
             at += 1
         else:
-            verb = np.int64(tables.verb[data[at + 1]])
-            shape = tables.follows[verb]
+            verb = load8(tables + VERB_AT + load8(at + 1))
+            shape = load8(tables + FOLLOWS_AT + verb)
             if seat < 0 or seat > 2 or shape == NO_VERB:
                 return count, REFUSED
             at += 2
             if shape <= TILE_MAYBE_SOURCE:
-                tile = np.int64(kinds[pairs[at]])
+                tile = load8(kinds + load16(at))
                 if tile >= THIRD_SUIT:
                     return count, (OTHER_SUITS if tile == THIRD_SUIT else REFUSED)
                 at += 2
                 source = np.int64(ev.NO_SEAT)
                 if shape != TILE:
-                    source = np.int64(data[at]) - ZERO
+                    source = load8(at) - ZERO
                     if 0 <= source <= 2:
                         if source == seat:
                             return count, REFUSED
@@ -316,8 +317,8 @@ def tokens(data, pairs, at, kinds, tables, out, first):
             elif shape == HIDDEN:
                 packed = seat | verb << 2
                 before = -1
-                while data[at] != SPACE and data[at] != QUOTE:
-                    tile = np.int64(kinds[pairs[at]])
+                while load8(at) != SPACE and load8(at) != QUOTE:
+                    tile = load8(kinds + load16(at))
                     if tile >= THIRD_SUIT or tile <= before:
                         return count, (OTHER_SUITS if tile == THIRD_SUIT else REFUSED)
                     packed |= 1 << 6 + tile
@@ -325,10 +326,10 @@ def tokens(data, pairs, at, kinds, tables, out, first):
                     at += 2
             else:
                 packed = seat | verb << 2 | NO_TILE << 6 | ev.NO_SEAT << 11
-        out[first + count] = packed
+        store32(out + 4 * count, packed)
         count += 1
-        if data[at] == QUOTE:
+        if load8(at) == QUOTE:
             return count, at + 1
-        if data[at] != SPACE:
+        if load8(at) != SPACE:
             return count, REFUSED
         at += 1

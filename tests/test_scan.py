@@ -17,7 +17,7 @@ from test_ingest_sources import DATA, LINES, LOG, PACK
 
 from ingest.formats import Context, kwx
 from ingest.formats.kwx_record import KEYS
-from ingest.formats.kwx_rows import Block
+from ingest.formats.kwx_rows import COUNT, LAST, Block
 from ingest.read import Reader
 from ingest.sources import LINE_LIMIT, Stream
 from replay import ruleset
@@ -64,10 +64,10 @@ def same(data: bytes, size: int = 1 << 18, **asked: Any) -> list[list[dict]]:
 def accepted(data: bytes) -> list[bool]:
     """Which lines the scanner accepts."""
     block = Block(len(data), data.count(b"\n") + 1)
-    block.place.last = 1
+    block.place[LAST] = 1
     block.put(data)
     scanner.scan(block)
-    return (block.rows.fine[: block.place.count] > 0).tolist()
+    return (block.rows["fine"][: block.place[COUNT]] > 0).tolist()
 
 
 def test_usual_lines_are_accepted() -> None:

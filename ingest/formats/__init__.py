@@ -25,6 +25,7 @@ Repeats and duplicate rounds, sources that end early, and counts are the reader'
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -67,6 +68,7 @@ class Context:
     keep_raw: bool = False
     batch_rounds: int = 4096
     scanner: Scanner | None = None
+    refused: dict[bytes, Reject] = field(default_factory=dict)  # what is wrong with some short lines
     _seen: dict[tuple[str, str], tuple[str, str] | tuple[str, str, str]] = field(default_factory=dict)
 
     def ruleset(self, rules: str, options: Mapping[str, Any] | str) -> tuple[str, str]:
@@ -106,6 +108,7 @@ def fallback() -> ModuleType:
     return import_module(f"{__name__}.{FALLBACK}")
 
 
+@lru_cache(maxsize=64)
 def constant(value: str | None, rows: int) -> pa.Array:
     """A dictionary column of one value."""
     if value is None:

@@ -8,7 +8,7 @@ way through kwx_record, line by line, which alone refuses records and says why.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import Any
 
@@ -18,7 +18,7 @@ import pyarrow as pa
 from ingest.formats import Context, Parsed, rounds_batch
 from ingest.formats.kwx_columns import columns, decoded, explain
 from ingest.formats.kwx_record import Record, record
-from ingest.formats.kwx_rows import Block
+from ingest.formats.kwx_rows import AT, COUNT, LAST, NUMBER, OFFSET, STOP, Block, Scanner
 from ingest.formats.kwx_scanned import Raws, merged, scanned, texts
 from ingest.rejects import RAW_LIMIT, Reject, RejectRow
 from ingest.sources import BLANK, LINE_LIMIT, TOO_LONG, UNENDED, WHOLE, Line, Stream, without_mark
@@ -27,6 +27,8 @@ NAME = "kwx"
 BY_LINE = True
 BATCH_BYTES = 1 << 24  # of lines held for one batch, whatever their number
 BLOCK_BYTES = 1 << 22
+SHORT = 64  # bytes of a line whose fault is remembered
+HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 _KEY = re.compile(rb'"kwx"\s*:')
 
 
@@ -60,21 +62,21 @@ def _read_lines(stream: Stream, context: Context) -> Iterator[Parsed]:
 def _read_blocks(stream: Stream, context: Context) -> Iterator[Parsed]:
     block = Block(BLOCK_BYTES, context.batch_rounds)
     place = block.place
-    place.offset = stream.start
+    place[OFFSET] = stream.start
     first = 0
     dropping = False  # the rest of a line that is too long
 
     def parts(least: int) -> Iterator[Parsed]:
         """Batches of the lines there are, each of all rows or of `least` bytes."""
         nonlocal first
-        while place.at < place.stop or place.count:
+        while place[AT] < place[STOP] or place[COUNT]:
             context.scanner.scan(block)  # type: ignore[union-attr]
-            stream.line = int(place.number)
-            full = place.count == len(block.rows)
-            if not full and (not place.count or place.at - block.rows.start[0] < least):
+            stream.line = int(place[NUMBER])
+            full = place[COUNT] == len(block.rows)
+            if not full and (not place[COUNT] or place[AT] - block.rows["start"][0] < least):
                 return
             yield parse_block(stream, block, first, context)
-            first += int(place.count)
+            first += int(place[COUNT])
             block.clear()
             if not full:
                 return
@@ -82,31 +84,32 @@ def _read_blocks(stream: Stream, context: Context) -> Iterator[Parsed]:
     for piece in stream.chunks():
         if dropping:
             end = piece.find(b"\n") + 1
-            place.offset += end or len(piece)
+            place[OFFSET] += end or len(piece)
             if not end:
                 continue
             dropping = False
-            place.number += 1
+            place[NUMBER] += 1
             piece = piece[end:]
         block.put(piece)
         yield from parts(BATCH_BYTES)
-        if place.stop - place.at > LINE_LIMIT:
+        if place[STOP] - place[AT] > LINE_LIMIT:
             dropping = True
             _too_long(block)
-    place.last = 1
+    place[LAST] = 1
     yield from parts(0)
 
 
 def _too_long(block: Block) -> None:
     """The line under way, of which RAW_LIMIT bytes are kept, becomes a row."""
-    place, row = block.place, block.rows[block.place.count]
-    row.start, row.stop, row.byte = place.at, place.at + RAW_LIMIT, place.at + place.offset
-    row.number, row.fine, row.too_long = place.number, 0, 1
-    place.offset += place.stop - row.stop
-    block.cut(int(row.stop))
-    if block.data[place.at : place.stop].tobytes().strip(BLANK):
-        place.count += 1
-    place.at = place.stop
+    place, row = block.place, block.rows[block.place[COUNT]]
+    start, stop = int(place[AT]), int(place[AT]) + RAW_LIMIT
+    row["start"], row["stop"], row["byte"] = start, stop, start + place[OFFSET]
+    row["number"], row["fine"], row["too_long"] = place[NUMBER], 0, 1
+    place[OFFSET] += place[STOP] - stop
+    block.cut(stop)
+    if block.data[start:stop].tobytes().strip(BLANK):
+        place[COUNT] += 1
+    place[AT] = stop
 
 
 def parse(stream: Stream, lines: list[Line], first: int, context: Context) -> Parsed:
@@ -117,50 +120,70 @@ def parse(stream: Stream, lines: list[Line], first: int, context: Context) -> Pa
     if context.keep_raw:
         table["raw"] = pa.array([raw.decode() for raw in raws], pa.large_string())
     numbers, bytes_ = ([getattr(line, name) for line in mine] for name in ("number", "byte"))
-    table |= _placed(stream, [first + index for index in at], numbers, bytes_, raws)
+    table |= _placed(stream, [first + index for index in at], numbers, bytes_, _hashed(raws))
     return Parsed(rounds_batch(table, len(at)), raws, rejects)
 
 
 def parse_block(stream: Stream, block: Block, first: int, context: Context) -> Parsed:
     """The rows of a block to a batch of rounds and the rejects; `first` is the record number of the first row."""
-    rows = block.rows[: block.place.count]
+    scanner: Scanner = context.scanner  # type: ignore[assignment]
+    rows = block.rows[: block.place[COUNT]]
     table, fine = scanned(block, context)
-    odd = np.flatnonzero(~fine)
     at, rejects = np.flatnonzero(fine), []
     marked = 0  # bytes of a byte order mark, which is no part of the first line
-    if len(odd):
-        lines = []
-        for row in odd.tolist():
-            one = rows[row]
-            data = block.data[one.start : one.stop].tobytes()
-            state = TOO_LONG if one.too_long else UNENDED if one.unended else WHOLE
-            lines.append(Line(int(one.number), *without_mark(int(one.byte), data), state))
-        marked = lines[0].byte - int(rows.byte[odd[0]])
+    if len(at) < len(rows):
+        odd = np.flatnonzero(~fine)
+        lines = _lines(block, rows[odd])
+        marked = lines[0].byte - int(rows["byte"][odd[0]])
         more, kept, rejects = _exact(stream, lines, first + odd, context)
         table, at = merged(table, at, more, odd[kept])
-    starts, stops = rows.start[at], rows.stop[at]
-    if marked and len(at) and at[0] == odd[0]:
+    starts, stops = rows["start"][at], rows["stop"][at]
+    if marked and len(at) and at[0] == 0:  # only the first line of a source has one
         starts[0] += marked
     raws = Raws(block.data, starts, stops)
     if context.keep_raw:
-        table["raw"] = texts(block.data, starts, stops - starts, context.scanner, pa.large_string())
-    bytes_ = rows.byte[at] + starts - rows.start[at]
-    table |= _placed(stream, first + at, rows.number[at], bytes_, raws)
+        table["raw"] = texts(block.data, starts, stops - starts, scanner, pa.large_string())
+    bytes_ = rows["byte"][at] + starts - rows["start"][at]
+    if scanner.hashes:
+        hashes = scanner.hashes(block.data, starts, stops)
+    else:
+        view = memoryview(block.data)
+        hashes = _hashed(view[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True))
+    table |= _placed(stream, first + at, rows["number"][at], bytes_, hashes)
     return Parsed(rounds_batch(table, len(at)), raws, rejects)
 
 
-def _placed(stream: Stream, records: Any, numbers: Any, bytes_: Any, raws: Sequence[bytes]) -> dict[str, Any]:
+def _lines(block: Block, rows: np.ndarray) -> list[Line]:
+    """The lines of some rows of a block."""
+    view = memoryview(block.data)
+    states = np.where(rows["too_long"], TOO_LONG, np.where(rows["unended"], UNENDED, WHOLE)).tolist()
+    places = zip(*(rows[name].tolist() for name in ("number", "byte", "start", "stop")), states, strict=True)
+    lines = [Line(number, byte, bytes(view[start:stop]), state) for number, byte, start, stop, state in places]
+    lines[0] = lines[0]._replace(**dict(zip(("byte", "data"), without_mark(lines[0].byte, lines[0].data), strict=True)))
+    return lines
+
+
+def _hashed(lines: Iterable[bytes | memoryview]) -> tuple[np.ndarray, np.ndarray]:
+    """SHA-256 of lines: the first 64 bits, uint64, and all as hex digits, uint8[n, 64]."""
+    data = np.frombuffer(b"".join([sha256(line).digest() for line in lines]), np.uint8).reshape(-1, 32)
+    firsts = np.ascontiguousarray(data[:, :8]).view("<u8").ravel()
+    return firsts, HEX[np.stack([data >> 4, data & 15], axis=2)].reshape(-1, 64)
+
+
+def _placed(
+    stream: Stream, records: Any, numbers: Any, bytes_: Any, hashes: tuple[np.ndarray, np.ndarray]
+) -> dict[str, Any]:
     """The columns that tell where rounds stand, and the digests of their lines."""
-    hashes = [sha256(raw) for raw in raws]
-    contents = np.frombuffer(b"".join([digest.digest()[:8] for digest in hashes]), "<u8")
+    firsts, digits = hashes
+    offsets = pa.py_buffer(np.arange(len(firsts) + 1, dtype=np.int32) * 64)
     return {
         "source": stream.name,
         "format": NAME,
         "record": pa.array(records, pa.int64()),
         "line": pa.array(numbers, pa.int64()),
         "byte": pa.array(bytes_, pa.int64()),
-        "content": pa.array(contents, pa.uint64()),
-        "line_sha256": pa.array([digest.hexdigest() for digest in hashes], pa.string()),
+        "content": pa.array(firsts),
+        "line_sha256": pa.StringArray.from_buffers(len(firsts), offsets, pa.py_buffer(digits)),
     }
 
 
@@ -177,12 +200,20 @@ def _exact(
         place = int(records[index]), line.number, line.byte
         rejects.append(RejectRow(*place, reject.code, reject.field, reject.message, line.data))
 
+    refused = context.refused
     for index, line in enumerate(lines):
+        # A log may be nothing but millions of the same few faults.
+        same = refused.get(line.data) if line.state == WHOLE else None
+        if same is not None:
+            refuse(index, same)
+            continue
         try:
             rows.append(_record(line, stream, context))
             at.append(index)
         except Reject as reject:
             refuse(index, reject)
+            if line.state == WHOLE and len(line.data) <= SHORT and reject.code != "not_utf8" and len(refused) < 4096:
+                refused[line.data] = reject
     arrays, fine = decoded(rows)
     if not fine.all():
         for row in np.flatnonzero(~fine):

@@ -49,59 +49,54 @@ ROW = np.dtype(
         ("first", np.int64),  # its events are [first, last) of the block's events, its times those of the times
         ("last", np.int64),
         ("piao", np.int64, (3,)),
-        ("raise_", np.int32),
-        ("suits", np.int32),  # index in tiles.SUITS
-        ("dealer", np.int8),
+        ("raise_", np.int64),
+        ("suits", np.int64),  # index in tiles.SUITS
+        ("dealer", np.int64),
         ("dice", np.int64, (3,)),  # the first two
-        ("end", np.int8),  # index in events.ENDS; -1: the line lacks it
-        ("wins", np.int8),
-        ("win_seat", np.int8, (MAX_WINS,)),
-        ("win_from", np.int8, (MAX_WINS,)),  # -1: a self-draw
-        ("win_tile", np.uint8, (MAX_WINS,)),
+        ("end", np.int64),  # index in events.ENDS; -1: the line lacks it
+        ("wins", np.int64),
+        ("win_seat", np.int64, (MAX_WINS,)),
+        ("win_from", np.int64, (MAX_WINS,)),  # -1: a self-draw
+        ("win_tile", np.int64, (MAX_WINS,)),
+        # All before this is words of eight bytes.
         ("deal", np.uint8, (42,)),
         ("wall", np.uint8, (WALL_TILES,)),
     ],
     align=True,
 )
+WORDS = ROW.fields["deal"][1] // 8  # type: ignore[index]
+# Where in a row each of its fields stands.
+(
+    START_AT, STOP_AT, BYTE_AT, NUMBER_AT, FINE_AT, UNENDED_AT, TOO_LONG_AT, HAS_AT, TEXT_AT, ROUND_AT, TIME_MS_AT,
+    BASE_AT, POINTS_AT, KONGS_AT, FEE_AT, WIN_MULTIPLE_AT, WIN_FANS_AT, FIRST_AT, LAST_AT, PIAO_AT, RAISE_AT, SUITS_AT,
+    DEALER_AT, DICE_AT, END_AT, WINS_AT, WIN_SEAT_AT, WIN_FROM_AT, WIN_TILE_AT, DEAL_AT, WALL_AT,
+) = (ROW.fields[name][1] for name in ROW.names)  # type: ignore[index, union-attr]  # fmt: skip
 FAN_WIDTH = max(map(len, FANS))
 
-# Where a scanner is in its block.
-PLACE = np.dtype(
-    [
-        ("at", np.int64),  # the first byte of the next line
-        ("stop", np.int64),  # bytes there are; those after them (PAD_BYTES at least) are zero
-        ("number", np.int64),  # of the next line
-        ("count", np.int64),  # rows so far
-        ("filled", np.int64),  # events so far
-        ("suits", np.int64),  # of the row before
-        ("last", np.int64),  # whether the source ends at `stop`
-        ("line_limit", np.int64),
-        ("raw_limit", np.int64),
-        ("offset", np.int64),  # what to add to a place in the block to get the offset in the source
-    ]
-)
+# Where a scanner is in its block, int64[PLACES]: the first byte of the next line; bytes there are (those after them,
+# PAD_BYTES at least, are zero); the number of the next line; rows and events so far; the suits of the row before;
+# whether the source ends at STOP; what to add to a place in the block to get the offset in the source; bytes that a
+# line may have, and bytes that are kept of a longer one.
+AT, STOP, NUMBER, COUNT, FILLED, SUITS_BEFORE, LAST, OFFSET, LINE_MOST, RAW_MOST = range(10)
+PLACES = 10
 PAD_BYTES = 128
 
 
 class Block:
     """Bytes of a source, and the rows that a scanner makes of the lines in them.
 
-    data: uint8, with PAD_BYTES zeros behind the bytes; pairs, words: the same as numbers of two and of eight bytes that
-    start at every byte; place: PLACE; rows: ROW[], the first place.count of them filled; events: uint32, and times:
-    int32, of all rows, the times of an event at its place.
+    data: uint8, PAD_BYTES zeros behind the bytes; place: int64[PLACES]; rows: ROW[], the first place[COUNT] of them
+    filled; events: uint32, and times: int32, of all rows, the times of an event at its place.
     """
 
     def __init__(self, size: int, rows: int) -> None:
-        self.rows = np.zeros(rows, ROW).view(np.recarray)
-        self.place = np.zeros(1, PLACE).view(np.recarray)[0]
-        self.place.number = 1
-        self.place.line_limit, self.place.raw_limit = LINE_LIMIT, RAW_LIMIT
+        self.rows = np.zeros(rows, ROW)
+        self.place = np.zeros(PLACES, np.int64)
+        self.place[[NUMBER, LINE_MOST, RAW_MOST]] = 1, LINE_LIMIT, RAW_LIMIT
         self._make(size)
 
     def _make(self, size: int) -> None:
         self.data = np.zeros(size + PAD_BYTES, np.uint8)
-        self.pairs = np.ndarray(len(self.data) - 1, np.uint16, self.data.data, 0, (1,))
-        self.words = np.ndarray(len(self.data) - 7, np.uint64, self.data.data, 0, (1,))
         # The shortest token and the shortest time take two bytes each.
         self.events = np.empty(len(self.data) // 2, np.uint32)
         self.times = np.empty(len(self.data) // 2, np.int32)
@@ -109,21 +104,21 @@ class Block:
     def put(self, piece: bytes) -> None:
         """Append bytes."""
         place = self.place
-        stop = int(place.stop)
+        stop = int(place[STOP])
         if stop + len(piece) + PAD_BYTES > len(self.data):
             # Bytes before the first line that is still wanted make room first.
-            start = int(self.rows.start[0] if place.count else place.at)
-            before = self.data[start:stop], self.events[: place.filled], self.times[: place.filled]
+            start = int(self.rows["start"][0] if place[COUNT] else place[AT])
+            before = self.data[start:stop], self.events[: place[FILLED]], self.times[: place[FILLED]]
             if stop - start + len(piece) + PAD_BYTES > len(self.data):
                 self._make(2 * (stop - start + len(piece)))
             for new, old in zip((self.data, self.events, self.times), before, strict=True):
                 new[: len(old)] = old
-            rows = self.rows[: place.count]
-            rows.start -= start
-            rows.stop -= start
-            rows.text[:, :, 0] -= start
-            place.at -= start
-            place.offset += start
+            rows = self.rows[: place[COUNT]]
+            rows["start"] -= start
+            rows["stop"] -= start
+            rows["text"][:, :, 0] -= start
+            place[AT] -= start
+            place[OFFSET] += start
             stop -= start
         self.data[stop : stop + len(piece)] = np.frombuffer(piece, np.uint8)
         self.cut(stop + len(piece))
@@ -131,11 +126,11 @@ class Block:
     def cut(self, stop: int) -> None:
         """Let the bytes end at `stop`."""
         self.data[stop : stop + PAD_BYTES] = 0
-        self.place.stop = stop
+        self.place[STOP] = stop
 
     def clear(self) -> None:
         """Forget the rows."""
-        self.place.count = self.place.filled = 0
+        self.place[COUNT] = self.place[FILLED] = 0
 
 
 class Scanner(NamedTuple):
@@ -143,9 +138,17 @@ class Scanner(NamedTuple):
 
     scan(block): fill rows while there are whole lines and room for rows;
     codes(data, starts, sizes) -> (code of each text, the first text of each code), codes in the order of first use;
-    gather(data, starts, sizes) -> the texts end to end, uint8.
+    gather(data, starts, sizes) -> the texts end to end, uint8;
+    turn(rows) -> the words of ROW[n], int64[WORDS, n];
+    digests(sites, codes, game_data, game_offsets, numbers) -> (game keys, round ids), as ingest.events.digest64 makes
+    them, of rounds whose site is one of `sites` by its code and whose games are texts end to end;
+    hashes(data, starts, stops) -> (the first 64 bits, uint64; all as hex digits, uint8[n, 64]) of the SHA-256 of the
+    lines [start, stop), or None where hashlib is faster.
     """
 
     scan: Callable[[Block], None]
     codes: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
     gather: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+    turn: Callable[[np.ndarray], np.ndarray]
+    digests: Callable[[list[str], np.ndarray, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+    hashes: Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]] | None

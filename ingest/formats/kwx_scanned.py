@@ -10,7 +10,7 @@ from ingest.events import ROUNDS, WIN_TYPE
 from ingest.formats import Context, rounds_batch
 from ingest.formats import kwx_rows as kw
 from ingest.formats.kwx_json import load
-from ingest.formats.kwx_rows import Block, Scanner
+from ingest.formats.kwx_rows import ROW, Block, Scanner
 from ingest.rejects import Reject
 from ingest.tiles import SUITS
 
@@ -47,19 +47,48 @@ def _bits(there: np.ndarray) -> pa.Buffer:
     return pa.py_buffer(np.packbits(there, bitorder="little"))
 
 
-def _words(block: Block, rows: np.ndarray, which: int, scanner: Scanner) -> tuple[np.ndarray, list[str]]:
-    """A text column that repeats itself: code of each row, and the distinct texts; "" where there is none."""
-    starts, sizes = (np.ascontiguousarray(rows.text[:, which, side]) for side in (0, 1))
-    np.maximum(sizes, 0, out=sizes)
-    codes, firsts = scanner.codes(block.data, starts, sizes)
-    return codes, [block.data[starts[at] : starts[at] + sizes[at]].tobytes().decode() for at in firsts.tolist()]
+class Columns:
+    """The rows of a block column by column: int64[n], or int64[k, n] where a row has k values."""
+
+    def __init__(self, block: Block, scanner: Scanner) -> None:
+        self.block, self.scanner = block, scanner
+        self.rows = block.rows[: block.place[kw.COUNT]]
+        self._words = scanner.turn(self.rows)
+
+    def keep(self, kept: np.ndarray) -> None:
+        """Leave out rows: bool[n] of all of the block's."""
+        self.rows, self._words = self.rows[kept], self._words[:, kept]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        kind, place = ROW.fields[name][:2]  # type: ignore[index]
+        words = kind.itemsize // 8
+        return self._words[place // 8] if words == 1 else self._words[place // 8 : place // 8 + words]
+
+    def text(self, which: int) -> tuple[np.ndarray, np.ndarray]:
+        """Starts and sizes of a text."""
+        both = self["text"]
+        return both[2 * which], both[2 * which + 1]
+
+    def repeated(self, which: int) -> tuple[np.ndarray, list[str]]:
+        """A text column that repeats itself: code of each row, and the distinct texts; "" where there is none."""
+        starts, sizes = self.text(which)
+        sizes, data = np.maximum(sizes, 0), self.block.data
+        codes, firsts = self.scanner.codes(data, starts, sizes)
+        return codes, [data[starts[at] : starts[at] + sizes[at]].tobytes().decode() for at in firsts.tolist()]
+
+    def texts(self, which: int) -> pa.Array:
+        """A text column, null where there is none."""
+        starts, sizes = self.text(which)
+        return pa.nulls(len(sizes), pa.string()) if (sizes < 0).all() else texts(
+            self.block.data, starts, sizes, self.scanner)  # fmt: skip
 
 
 def _dictionary(codes: np.ndarray, words: list[str]) -> pa.Array:
     """Codes of words as a dictionary column; equal words share a code there, in the order of first use."""
     seen = list(dict.fromkeys(words))
     if len(seen) < len(words):
-        codes = np.array([seen.index(word) for word in words], np.int32)[codes]
+        at = {word: code for code, word in enumerate(seen)}
+        codes = np.array([at[word] for word in words], np.int32)[codes]
     return pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(seen, pa.string()))
 
 
@@ -68,27 +97,25 @@ def scanned(block: Block, context: Context) -> tuple[dict[str, Any], np.ndarray]
 
     Rows whose ruleset is refused, or whose private keys are not plain, are not among them: those go the exact way.
     """
-    scanner: Scanner = context.scanner  # type: ignore[assignment]
-    everything = block.rows[: block.place.count]
-    fine = everything.fine > 0
-    _refuse_private(block, everything, fine)
-    rows = everything[fine]
-    rule_codes, rule_words = _words(block, rows, kw.RULES, scanner)
-    option_codes, option_words = _words(block, rows, kw.OPTIONS, scanner)
+    columns = Columns(block, context.scanner)  # type: ignore[arg-type]
+    accepted = columns["fine"] > 0
+    fine = accepted & _plain(columns, accepted)
+    if not fine.all():
+        columns.keep(fine)
+    rule_codes, rule_words = columns.repeated(kw.RULES)
+    option_codes, option_words = columns.repeated(kw.OPTIONS)
     pairs, places = _pairs(rule_codes, option_codes, len(option_words))
     answers = [_resolved(context, rule_words[pair // len(option_words)], option_words[pair % len(option_words)])
                for pair in pairs]  # fmt: skip
     if None in answers:
-        good = np.array([answer is not None for answer in answers])[places]
-        fine[fine] = good
-        rows = rows[good]
-        renumbered = np.cumsum([answer is not None for answer in answers]) - 1
-        places = renumbered[places[good]].astype(np.int32)
+        good = np.array([answer is not None for answer in answers])
+        columns.keep(good[places])
+        fine[fine] = good[places]
+        places = (np.cumsum(good) - 1)[places[good[places]]].astype(np.int32)
         answers = [answer for answer in answers if answer is not None]
-    site_codes, site_words = _words(block, rows, kw.SITE, scanner)
-    sites = _dictionary(site_codes, [word or context.site or "" for word in site_words])
-    table = _columns(block, rows, scanner, whole=len(rows) == int(everything.fine.sum()))
-    table["site"] = sites
+    site_codes, site_words = columns.repeated(kw.SITE)
+    table = _columns(columns, whole=len(places) == int(accepted.sum()))
+    table["site"] = _dictionary(site_codes, [word or context.site or "" for word in site_words])
     table["rules"], table["options"] = (_dictionary(places, [answer[side] for answer in answers]) for side in (0, 1))
     return table, fine
 
@@ -113,91 +140,86 @@ def _resolved(context: Context, rules: str, options: str) -> tuple[str, str] | N
         return None
 
 
-def _refuse_private(block: Block, rows: np.recarray, fine: np.ndarray) -> None:
-    """Take out the rows whose private keys are no JSON or say more than the columns: `fine` in place."""
-    for row in np.flatnonzero(fine & (rows.text[:, kw.EXTRA, 1] >= 0)).tolist():
-        start, size = rows.text[row, kw.EXTRA].tolist()
+def _plain(columns: Columns, accepted: np.ndarray) -> np.ndarray:
+    """Which rows' private keys are JSON and say no more than the columns, bool[n]."""
+    starts, sizes = columns.text(kw.EXTRA)
+    plain = np.ones(len(sizes), bool)
+    for row in np.flatnonzero(accepted & (sizes >= 0)).tolist():
         try:
-            private = load("{" + block.data[start : start + size].tobytes().decode() + "}")
-            fine[row] = "_source" not in private and all(key.startswith("_") for key in private)
+            private = load("{" + columns.block.data[starts[row] : starts[row] + sizes[row]].tobytes().decode() + "}")
+            plain[row] = "_source" not in private and all(key.startswith("_") for key in private)
         except Reject:
-            fine[row] = False
+            plain[row] = False
+    return plain
 
 
-def _columns(block: Block, rows: np.recarray, scanner: Scanner, whole: bool) -> dict[str, Any]:
-    count = len(rows)
+def _columns(rows: Columns, whole: bool) -> dict[str, Any]:
+    """`whole`: the events of the block are those of the rows."""
+    block, texts_of = rows.block, rows.texts
+    has = rows["has"]
 
-    def words(which: int) -> pa.Array:
-        starts, sizes = (np.ascontiguousarray(rows.text[:, which, side]) for side in (0, 1))
-        return pa.nulls(count, pa.string()) if (sizes < 0).all() else texts(block.data, starts, sizes, scanner)
+    def there(bit: int) -> np.ndarray:
+        return has & bit > 0
 
-    def has(bit: int) -> np.ndarray:
-        return rows.has & bit > 0
-
-    dealt, time = has(kw.HAS_WALL), rows.text[:, kw.TIME, 1] >= 0
-    players = rows.text[:, kw.PLAYER_0 : kw.PLAYER_2 + 1]
-    extra = words(kw.EXTRA)
-    if extra.null_count < count:
+    extra = texts_of(kw.EXTRA)
+    if extra.null_count < len(extra):
         extra = _braced(extra)
-    names = texts(block.data, players[:, :, 0].ravel(), players[:, :, 1].ravel(), scanner)
-    lengths = rows.last - rows.first
-    if whole:
-        used = slice(0, int(lengths.sum()))
-    else:
-        used = np.arange(int(lengths.sum())) + np.repeat(rows.first - np.cumsum(lengths) + lengths, lengths)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32))
+    starts, sizes = (rows["text"][2 * kw.PLAYER_0 + side : 2 * kw.PLAYER_2 + 2 : 2].T.ravel() for side in (0, 1))
+    lengths = rows["last"] - rows["first"]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    used = slice(0, offsets[-1])
+    if not whole:
+        used = np.arange(offsets[-1]) + np.repeat(rows["first"] - offsets[:-1], lengths)
     return {
-        "game": words(kw.GAME),
-        "round": pa.array(np.ascontiguousarray(rows.round_)),
-        "prev": words(kw.PREV),
-        "time": words(kw.TIME),
-        "time_ms": _masked(rows.time_ms, time),
-        "suits": pa.DictionaryArray.from_arrays(pa.array(np.ascontiguousarray(rows.suits)), list(SUITS)),
-        "players": pa.FixedSizeListArray.from_arrays(names, 3),
-        "dealer": pa.array(np.ascontiguousarray(rows.dealer)),
-        "dice": _lists(rows.dice[:, :2], has(kw.HAS_DICE), np.int8),
-        "piao": _lists(rows.piao, None, np.int32),
+        "game": texts_of(kw.GAME),
+        "round": pa.array(rows["round_"]),
+        "prev": texts_of(kw.PREV),
+        "time": texts_of(kw.TIME),
+        "time_ms": _masked(rows["time_ms"], rows.text(kw.TIME)[1] >= 0, np.int64),
+        "suits": pa.DictionaryArray.from_arrays(pa.array(rows["suits"].astype(np.int32)), list(SUITS)),
+        "players": pa.FixedSizeListArray.from_arrays(texts(block.data, starts, sizes, rows.scanner), 3),
+        "dealer": pa.array(rows["dealer"].astype(np.int8)),
+        "dice": _lists(rows["dice"][:2], there(kw.HAS_DICE), np.int8),
+        "piao": _lists(rows["piao"], None, np.int32),
         "piao_from": "logged",
-        "base": pa.array(np.ascontiguousarray(rows.base_)),
-        "raise": pa.array(np.ascontiguousarray(rows.raise_)),
+        "base": pa.array(rows["base_"]),
+        "raise": pa.array(rows["raise_"].astype(np.int32)),
         "raise_from": "logged",
         "hidden_from": "logged",
         "coverage": "full",
-        "deal": _binary(rows.deal, None),
-        "wall": _binary(rows.wall, dealt),
-        "proof_scheme": words(kw.SCHEME),
-        "proof_commit": words(kw.COMMIT),
-        "proof_salt": words(kw.SALT),
-        "proof_order": words(kw.ORDER),
-        "proof_deal": words(kw.PROOF_DEAL),
-        "events": pa.ListArray.from_arrays(offsets, pa.array(block.events[used].copy())),
-        "times": _times(block.times[used], has(kw.HAS_TIMES), lengths),
-        "result_end": _masked(rows.end, rows.end >= 0),
-        "result_points": _lists(rows.points, has(kw.HAS_POINTS), np.int64),
-        "result_wins": _wins(rows, has(kw.HAS_WINS)),
-        "result_kongs": _lists(rows.kongs, has(kw.HAS_KONGS), np.int64),
-        "result_fee": _masked(rows.fee, has(kw.HAS_FEE)),
+        "deal": _binary(rows.rows["deal"], None),
+        "wall": _binary(rows.rows["wall"], there(kw.HAS_WALL)),
+        "proof_scheme": texts_of(kw.SCHEME),
+        "proof_commit": texts_of(kw.COMMIT),
+        "proof_salt": texts_of(kw.SALT),
+        "proof_order": texts_of(kw.ORDER),
+        "proof_deal": texts_of(kw.PROOF_DEAL),
+        "events": pa.ListArray.from_arrays(pa.array(offsets.astype(np.int32)), pa.array(block.events[used].copy())),
+        "times": _times(block.times[used], there(kw.HAS_TIMES), lengths),
+        "result_end": _masked(rows["end"], rows["end"] >= 0, np.int8),
+        "result_points": _lists(rows["points"], there(kw.HAS_POINTS), np.int64),
+        "result_wins": _wins(rows, there(kw.HAS_WINS)),
+        "result_kongs": _lists(rows["kongs"], there(kw.HAS_KONGS), np.int64),
+        "result_fee": _masked(rows["fee"], there(kw.HAS_FEE), np.int64),
         "extra": extra,
     }
 
 
-def _masked(values: np.ndarray, there: np.ndarray) -> pa.Array:
+def _masked(values: np.ndarray, there: np.ndarray, kind: type) -> pa.Array:
     """Numbers as a column, null where they are not there."""
-    values = np.ascontiguousarray(values)
-    return pa.array(values) if there.all() else pa.array(values, mask=~there)
+    return pa.array(values.astype(kind), mask=None if there.all() else ~there)
 
 
 def _lists(values: np.ndarray, there: np.ndarray | None, kind: type) -> pa.Array:
-    """Numbers, (rows, n), as a column of lists of n."""
-    flat = pa.array(values.astype(kind).ravel())
+    """Numbers, (n, rows), as a column of lists of n."""
+    flat = pa.array(values.T.astype(kind, "C").ravel())
     mask = None if there is None or there.all() else pa.array(~there)
-    return pa.FixedSizeListArray.from_arrays(flat, values.shape[1], mask=mask)
+    return pa.FixedSizeListArray.from_arrays(flat, len(values), mask=mask)
 
 
 def _binary(kinds: np.ndarray, there: np.ndarray | None) -> pa.Array:
-    data = np.ascontiguousarray(kinds)
     bits = None if there is None or there.all() else _bits(there)
-    return pa.Array.from_buffers(pa.binary(kinds.shape[1]), len(kinds), [bits, pa.py_buffer(data)])
+    return pa.Array.from_buffers(pa.binary(kinds.shape[1]), len(kinds), [bits, pa.py_buffer(kinds.copy())])
 
 
 def _times(times: np.ndarray, there: np.ndarray, lengths: np.ndarray) -> pa.Array:
@@ -210,18 +232,21 @@ def _times(times: np.ndarray, there: np.ndarray, lengths: np.ndarray) -> pa.Arra
     return pa.ListArray.from_arrays(offsets, pa.array(times.copy()), mask=None if there.all() else pa.array(~there))
 
 
-def _wins(rows: np.recarray, there: np.ndarray) -> pa.Array:
+def _wins(rows: Columns, there: np.ndarray) -> pa.Array:
     """The winners: at most two a round, in the order written."""
-    real = np.arange(kw.MAX_WINS) < rows.wins[:, None]
-    payer, fans, multiple = rows.win_from[real], rows.win_fans[real], rows.win_multiple[real]
+    count = rows["wins"]
+    real = np.arange(kw.MAX_WINS) < count[:, None]
+    seat, payer, tile, fans, multiple = (
+        rows[f"win_{name}"].T[real] for name in ("seat", "from", "tile", "fans", "multiple")
+    )
     children = [
-        pa.array(rows.win_seat[real]),
-        _masked(payer, payer >= 0),
-        pa.array(rows.win_tile[real]),
-        _masked(fans.astype(np.uint64), fans >= 0),
-        _masked(multiple, multiple >= 0),
+        pa.array(seat.astype(np.int8)),
+        _masked(payer, payer >= 0, np.int8),
+        pa.array(tile.astype(np.uint8)),
+        _masked(fans, fans >= 0, np.uint64),
+        _masked(multiple, multiple >= 0, np.int64),
     ]
-    offsets = pa.array(np.concatenate([[0], np.cumsum(rows.wins, dtype=np.int32)]).astype(np.int32))
+    offsets = pa.array(np.concatenate([[0], np.cumsum(count)]).astype(np.int32))
     wins = pa.StructArray.from_arrays(children, fields=list(WIN_TYPE))
     return pa.ListArray.from_arrays(offsets, wins, mask=None if there.all() else pa.array(~there))
 

@@ -1,0 +1,152 @@
+"""The digests behind round_id and game_key for a batch: what ingest.events.digest64 gives, BLAKE2b (RFC 7693).
+
+The bytes of a site, a game and the digits of a round are each closed by a zero byte; 64 bits are kept.
+"""
+
+import numpy as np
+
+from replay.jit import inner, jit
+
+BLOCK = 128
+WORDS = BLOCK // 8
+SIZE = 8  # bytes of the digest
+IV = (
+    np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B), np.uint64(0x3C6EF372FE94F82B),
+    np.uint64(0xA54FF53A5F1D36F1), np.uint64(0x510E527FADE682D1), np.uint64(0x9B05688C2B3E6C1F),
+    np.uint64(0x1F83D9ABFB41BD6B), np.uint64(0x5BE0CD19137E2179),
+)  # fmt: skip
+# The order in which each of the twelve rounds takes the sixteen words of a block; the last two are the first two.
+_ORDERS = (
+    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+    (14, 10, 4, 8, 9, 15, 13, 6, 1, 12, 0, 2, 11, 7, 5, 3),
+    (11, 8, 12, 0, 5, 2, 15, 13, 10, 14, 3, 6, 7, 1, 9, 4),
+    (7, 9, 3, 1, 13, 12, 11, 14, 2, 6, 5, 10, 4, 0, 15, 8),
+    (9, 0, 5, 7, 2, 4, 10, 15, 14, 1, 11, 12, 6, 8, 3, 13),
+    (2, 12, 6, 10, 0, 11, 8, 3, 4, 13, 7, 5, 15, 14, 1, 9),
+    (12, 5, 1, 15, 14, 13, 4, 10, 0, 7, 6, 3, 9, 2, 8, 11),
+    (13, 11, 7, 14, 12, 1, 3, 9, 5, 0, 15, 4, 8, 6, 2, 10),
+    (6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5),
+    (10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0),
+)  # fmt: skip
+SIGMA = np.array(_ORDERS + _ORDERS[:2])
+PARAMETERS = np.uint64(0x01010000 ^ SIZE)  # no key, no tree
+ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
+DIGITS = 20  # of a 64-bit number, and its zero byte
+
+
+@inner
+def mix(a, b, c, d, x, y):
+    """The mixing function G."""
+    a = a + b + x
+    d ^= a
+    d = d >> np.uint64(32) | d << np.uint64(32)
+    c += d
+    b ^= c
+    b = b >> np.uint64(24) | b << np.uint64(40)
+    a = a + b + y
+    d ^= a
+    d = d >> np.uint64(16) | d << np.uint64(48)
+    c += d
+    b ^= c
+    b = b >> np.uint64(63) | b << np.uint64(1)
+    return a, b, c, d
+
+
+@inner
+def compress(h, m, first, count, final):
+    """The compression function F: the state h, uint64[8], takes in m[first : first + 16]; `count` bytes so far."""
+    v0, v1, v2, v3, v4, v5, v6, v7 = h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
+    v8, v9, v10, v11, v12, v13, v14, v15 = IV
+    v12 ^= np.uint64(count)
+    v14 ^= final
+    for turn in range(12):
+        s = SIGMA[turn]
+        v0, v4, v8, v12 = mix(v0, v4, v8, v12, m[first + s[0]], m[first + s[1]])
+        v1, v5, v9, v13 = mix(v1, v5, v9, v13, m[first + s[2]], m[first + s[3]])
+        v2, v6, v10, v14 = mix(v2, v6, v10, v14, m[first + s[4]], m[first + s[5]])
+        v3, v7, v11, v15 = mix(v3, v7, v11, v15, m[first + s[6]], m[first + s[7]])
+        v0, v5, v10, v15 = mix(v0, v5, v10, v15, m[first + s[8]], m[first + s[9]])
+        v1, v6, v11, v12 = mix(v1, v6, v11, v12, m[first + s[10]], m[first + s[11]])
+        v2, v7, v8, v13 = mix(v2, v7, v8, v13, m[first + s[12]], m[first + s[13]])
+        v3, v4, v9, v14 = mix(v3, v4, v9, v14, m[first + s[14]], m[first + s[15]])
+    h[0] ^= v0 ^ v8
+    h[1] ^= v1 ^ v9
+    h[2] ^= v2 ^ v10
+    h[3] ^= v3 ^ v11
+    h[4] ^= v4 ^ v12
+    h[5] ^= v5 ^ v13
+    h[6] ^= v6 ^ v14
+    h[7] ^= v7 ^ v15
+
+
+@inner
+def digest(h, message, words, length):
+    """The digest of message[:length]; what stands behind it up to a whole block is zeroed."""
+    for place in range(8):
+        h[place] = IV[place]
+    h[0] ^= PARAMETERS
+    blocks = max(1, (length + BLOCK - 1) // BLOCK)
+    message[length : blocks * BLOCK] = 0
+    for block in range(blocks - 1):
+        compress(h, words, block * WORDS, (block + 1) * BLOCK, np.uint64(0))
+    compress(h, words, (blocks - 1) * WORDS, length, ONES)
+    return h[0]
+
+
+@jit
+def fill_digests(site_data, site_offsets, site_codes, game_data, game_offsets, numbers, message, words, keys, ids):
+    """Fill keys and ids; `message`: a buffer for the longest text there is, `words` the same as uint64."""
+    h = np.empty(8, np.uint64)
+    length = 0
+    for row in range(len(numbers)):
+        site, start, stop = site_codes[row], game_offsets[row], game_offsets[row + 1]
+        again = row > 0 and site == site_codes[row - 1] and stop - start == start - game_offsets[row - 1]
+        if again:
+            before = game_offsets[row - 1]
+            for place in range(stop - start):
+                again = again and game_data[start + place] == game_data[before + place]
+        if again:
+            keys[row] = keys[row - 1]
+        else:
+            length = 0
+            for place in range(site_offsets[site], site_offsets[site + 1]):
+                message[length] = site_data[place]
+                length += 1
+            message[length] = 0
+            length += 1
+            for place in range(start, stop):
+                message[length] = game_data[place]
+                length += 1
+            message[length] = 0
+            length += 1
+            keys[row] = digest(h, message, words, length)
+        number, digits = numbers[row], 1
+        power = 10
+        while digits < 19 and number >= power:
+            digits += 1
+            power *= 10
+        for place in range(digits):
+            message[length + digits - 1 - place] = 48 + number % 10
+            number //= 10
+        message[length + digits] = 0
+        ids[row] = digest(h, message, words, length + digits + 1)
+
+
+def digests(
+    sites: list[str], codes: np.ndarray, game_data: np.ndarray, game_offsets: np.ndarray, numbers: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """(game keys, round ids), uint64, of rounds.
+
+    sites: distinct ones, codes: int32, of each round; game_data: uint8, game_offsets: int32 (rounds + 1); numbers:
+    int64, never negative.
+    """
+    encoded = [site.encode() for site in sites]
+    data = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
+    offsets = np.cumsum([0, *map(len, encoded)])
+    longest = max(map(len, encoded), default=0) + int(np.diff(game_offsets).max(initial=0)) + DIGITS + 2
+    message = np.zeros(-(-longest // BLOCK) * BLOCK, np.uint8)
+    keys, ids = np.empty(len(numbers), np.uint64), np.empty(len(numbers), np.uint64)
+    with np.errstate(over="ignore"):
+        words = message.view(np.uint64)
+        fill_digests(data, offsets, codes, game_data, game_offsets, numbers, message, words, keys, ids)
+    return keys, ids
