@@ -155,9 +155,9 @@ def completeness(tables: Tables) -> list[Result]:
     """5. Completeness: gaps in the numbers of a game's rounds, and whose rounds are missing.
 
     Statistic: missing rounds; a game's end that is cut off can't be seen.  By account, where the rules let the winner
-    deal next: the dealer after a gap of one round tells who won the missing one.  Fisher's exact test of "another
-    member deals next" after gaps against after recorded rounds of the same account, one-sided; randomised by a number
-    made from the data, so that it is uniform for a gap that falls anywhere.  Tier T1.
+    deal next: the dealer after a gap of one round tells who won the missing one.  Fisher's exact test of "somebody else
+    deals next" after gaps against after recorded rounds of the same account, one-sided; randomised by a number made
+    from the data, so that it is uniform where rounds are lost whoever wins them.  Tier T1.
     """
     ids, codes = faults(tables, f"code IN {listed(GAMES)}")
     rows = [exact(5, "completeness", "T1", tables.rounds, ids, codes, "rounds")]
