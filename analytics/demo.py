@@ -68,7 +68,8 @@ def _compiling() -> Iterator[None]:
     if jit.CACHE is None:
         yield
         return
-    code = "import sys; from ingest.read import Reader; from replay.batch import Replayer; "
+    code = "import sys; from ingest.read import Reader; from replay import scan; from replay.batch import Replayer; "
+    code += "scan.warm(); "
     code += "replayer = Replayer(facts=True); [replayer.feed(batch.rounds) for batch in Reader(sys.argv[1:])]"
     above = os.pathsep.join(filter(None, (str(HERE.parent), os.environ.get("PYTHONPATH"))))
     other = subprocess.Popen(

@@ -6,6 +6,7 @@ The bytes of a site, a game and the digits of a round are each closed by a zero 
 import numpy as np
 
 from replay.jit import inner, jit
+from replay.memory import load8, load32, load64
 
 BLOCK = 128
 WORDS = BLOCK // 8
@@ -95,32 +96,35 @@ def digest(h, message, words, length):
 
 @jit
 def fill_digests(site_data, site_offsets, site_codes, game_data, game_offsets, numbers, message, words, keys, ids):
-    """Fill keys and ids; `message`: a buffer for the longest text there is, `words` the same as uint64."""
+    """Fill keys and ids; `message`: a buffer for the longest text there is, `words` the same as uint64.
+
+    The first six are addresses: of bytes, int64, int32, bytes, int32, int64.
+    """
     h = np.empty(8, np.uint64)
-    length = 0
-    for row in range(len(numbers)):
-        site, start, stop = site_codes[row], game_offsets[row], game_offsets[row + 1]
-        again = row > 0 and site == site_codes[row - 1] and stop - start == start - game_offsets[row - 1]
-        if again:
-            before = game_offsets[row - 1]
-            for place in range(stop - start):
-                again = again and game_data[start + place] == game_data[before + place]
+    length, site_before, start_before = 0, -1, 0
+    for row in range(len(keys)):
+        site = load32(site_codes + 4 * row)
+        start, stop = load32(game_offsets + 4 * row), load32(game_offsets + 4 * row + 4)
+        again = site == site_before and stop - start == start - start_before
+        for place in range(stop - start if again else 0):
+            again = again and load8(game_data + start + place) == load8(game_data + start_before + place)
+        site_before, start_before = site, start
         if again:
             keys[row] = keys[row - 1]
         else:
             length = 0
-            for place in range(site_offsets[site], site_offsets[site + 1]):
-                message[length] = site_data[place]
+            for place in range(load64(site_offsets + 8 * site), load64(site_offsets + 8 * site + 8)):
+                message[length] = load8(site_data + place)
                 length += 1
             message[length] = 0
             length += 1
             for place in range(start, stop):
-                message[length] = game_data[place]
+                message[length] = load8(game_data + place)
                 length += 1
             message[length] = 0
             length += 1
             keys[row] = digest(h, message, words, length)
-        number, digits = numbers[row], 1
+        number, digits = load64(numbers + 8 * row), 1
         power = 10
         while digits < 19 and number >= power:
             digits += 1
@@ -138,15 +142,15 @@ def digests(
     """(game keys, round ids), uint64, of rounds.
 
     sites: distinct ones, codes: int32, of each round; game_data: uint8, game_offsets: int32 (rounds + 1); numbers:
-    int64, never negative.
+    int64, never negative; all of them contiguous.
     """
     encoded = [site.encode() for site in sites]
     data = np.frombuffer(b"".join(encoded) + b"\0", np.uint8)
-    offsets = np.cumsum([0, *map(len, encoded)])
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
     longest = max(map(len, encoded), default=0) + int(np.diff(game_offsets).max(initial=0)) + DIGITS + 2
     message = np.zeros(-(-longest // BLOCK) * BLOCK, np.uint8)
     keys, ids = np.empty(len(numbers), np.uint64), np.empty(len(numbers), np.uint64)
     with np.errstate(over="ignore"):
-        words = message.view(np.uint64)
-        fill_digests(data, offsets, codes, game_data, game_offsets, numbers, message, words, keys, ids)
+        places = (array.ctypes.data for array in (data, offsets, codes, game_data, game_offsets, numbers))
+        fill_digests(*places, message, message.view(np.uint64), keys, ids)
     return keys, ids

@@ -84,6 +84,10 @@ def scan(base, place, where, room, events, times, kinds, tables):
     filled, before = load64(place + 8 * rows.FILLED), load64(place + 8 * rows.SUITS_BEFORE)
     last, offset = load64(place + 8 * rows.LAST), load64(place + 8 * rows.OFFSET)
     while at < stop and count < room:
+        if load8(at) == NEWLINE:  # millions of blank lines may come
+            at += 1
+            number += 1
+            continue
         row = where + count * ROW_SIZE
         store64(row + rows.FIRST_AT, filled)
         suits, behind, tries = before, np.int64(OTHER_SUITS), 0
@@ -233,6 +237,19 @@ def scan_block(block: rows.Block) -> None:
         block.data.ctypes.data, block.place.ctypes.data, block.rows.ctypes.data, len(block.rows),
         block.events.ctypes.data, block.times.ctypes.data, look + KIND_AT, look,
     )  # fmt: skip
+
+
+def warm() -> None:
+    """Compile everything here, or load it from the cache."""
+    nothing, none = np.zeros(0, np.int64), np.zeros(8, np.uint8)
+    scan_block(rows.Block(64, 1))
+    codes(none, nothing, nothing)
+    gather(none, nothing, nothing)
+    turn(np.zeros(2, rows.ROW))
+    offsets = np.frombuffer(bytes(4), np.int32)
+    digests([""], offsets[:0], np.frombuffer(bytes(1), np.uint8), offsets, np.frombuffer(b"", np.int64))
+    if scanner.hashes:
+        scanner.hashes(none, nothing, nothing)
 
 
 scanner = rows.Scanner(scan_block, codes, gather, turn, digests, hashes if has_instructions() else None)

@@ -199,6 +199,7 @@ def line(at, row, base, events, times, kinds, tables):
             mark(row, rows.HAS_DICE)
         elif key == PIAO:
             at = integers(at, row + rows.PIAO_AT, 3, 0, PIAO_LIMIT)
+            mark(row, rows.HAS_PIAO)
         else:
             number, at = integer(at)
             if at < 0:
@@ -214,6 +215,7 @@ def line(at, row, base, events, times, kinds, tables):
                 right = 1 <= number <= BASE_LIMIT
             elif key == RAISE:
                 raised = number
+                mark(row, rows.HAS_RAISE)
                 right = 0 <= number <= RAISE_LIMIT
             else:
                 right = number == 1  # the version

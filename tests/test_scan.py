@@ -5,21 +5,27 @@ import random
 import subprocess
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
-from hypothesis import given
+import zstandard
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_ingest_kwx import FEW, TIMES, dumps, rounds
 from test_ingest_rejects import CASES
 from test_ingest_sources import DATA, LINES, LOG, PACK
 
+from ingest.events import digest64
 from ingest.formats import Context, kwx
 from ingest.formats.kwx_record import KEYS
 from ingest.formats.kwx_rows import COUNT, LAST, Block
 from ingest.read import Reader
 from ingest.sources import LINE_LIMIT, Stream
+from ingest.write import write as convert
 from replay import ruleset
 from replay.scan import scanner
 
@@ -78,7 +84,7 @@ def test_usual_lines_are_accepted() -> None:
     assert accepted(f"{spaced}\r\n\t {turned} \r\n".encode()) == [True, True]
 
 
-@FEW
+@settings(FEW, max_examples=15)
 @given(st.lists(rounds(), min_size=1, max_size=4), st.randoms())
 def test_generated_lines(rows: list[dict[str, Any]], chance: random.Random) -> None:
     same("".join(dumps(row) + "\n" for row in rows).encode())
@@ -254,7 +260,7 @@ def test_logs_of_this_project(tmp_path: Path) -> None:
 def test_the_scanner_uncompiled(tmp_path: Path) -> None:
     code = (
         "import sys, test_scan as t\n"
-        "t.same(b'\\n'.join([*t.LINES[:3], t.PROVED, *t.mutants(t.PROVED, 40, 5)]))\n"
+        "t.same(b'\\n'.join([*t.LINES[:3], t.PROVED, *t.mutants(t.PROVED, 15, 5)]))\n"
         "assert all(t.accepted(t.PROVED))"
     )
     here = Path(__file__).parent
@@ -263,3 +269,75 @@ def test_the_scanner_uncompiled(tmp_path: Path) -> None:
         env={"KWX_JIT": "0", "PYTHONPATH": f"{here}:{here.parent}", "PATH": ""},
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
+
+
+def test_digests_and_hashes_of_any_length() -> None:
+    """round_id, game_key and the hashes of lines are those of hashlib, whatever the lengths and the numbers."""
+    sites, games, numbers = [], [], []
+    for length in (*range(1, 300, 7), 126, 127, 128, 129, 255, 256, 257, 70_000):
+        for number in (0, 9, 10, 10**9, 2**63 - 1):
+            sites.append("卡" * (length % 5))
+            games.append(("é" * length)[: length // 2] + "x" * (length % 2 + 1))
+            numbers.append(number)
+    names = pa.array(sites).dictionary_encode()
+    _, offsets, data = pa.array(games).buffers()
+    keys, ids = scanner.digests(
+        names.dictionary.to_pylist(), names.indices.to_numpy(), np.frombuffer(data, np.uint8),
+        np.frombuffer(offsets, np.int32), np.array(numbers),
+    )  # fmt: skip
+    assert keys.tolist() == [digest64(site, game) for site, game in zip(sites, games, strict=True)]
+    assert ids.tolist() == [digest64(*parts) for parts in zip(sites, games, numbers, strict=True)]
+    if scanner.hashes is None:
+        pytest.skip("a processor without instructions for SHA-256")
+    bytes_ = np.frombuffer(LOG, np.uint8)
+    stops = np.array([*range(200), 1000, len(LOG)])
+    firsts, digits = scanner.hashes(bytes_, np.minimum(stops, 3), stops)
+    for stop, first, text in zip(stops.tolist(), firsts.tolist(), digits, strict=True):
+        expected = sha256(LOG[min(stop, 3) : stop])
+        assert text.tobytes().decode() == expected.hexdigest()
+        assert first == int.from_bytes(expected.digest()[:8], "little")
+
+
+def test_rounds_of_other_formats(tmp_path: Path) -> None:
+    """Converted rounds say in "_source" where their values come from; broken ones are told as ever."""
+    paths = sorted((DATA / "node_kwx").glob("*.rows.jsonl.gz"))
+    convert(Reader(map(str, paths[:2])), tmp_path / "log.jsonl")
+    lines = (tmp_path / "log.jsonl").read_bytes().splitlines()[:40]
+    assert b"proof_order" in lines[0] and b"event_no" in lines[0]
+    rows = [json.loads(line) for line in lines[:12]]
+    for row, change in zip(rows, [
+        {"event_no": [1]}, {"event_no": "x"}, {"proof_order": "1p"}, {"proof_order": "1m" * 84}, {"proof_order": 3},
+        {"proof_deal": "two"}, {"piao_from": "config"}, {"raise_from": None}, {"coverage": "settlement_only"},
+        {"hidden_from": "guessed"}, {"event_no": [-1] * len(rows[10]["events"].split())}, {},
+    ], strict=True):  # fmt: skip
+        row["_source"] |= change
+    rows += [rows[0] | {"_source": 5}, rows[1] | {"_x": 1}]
+    rounds, rejects = same(b"\n".join([*lines, LINES[0], *(dumps(row).encode() for row in rows)]))
+    assert len(rejects) == 3 and {row["piao_from"] for row in rounds} > {"logged"}
+
+
+PEAK = """
+import resource, sys
+from ingest.read import Reader
+from replay.scan import scanner
+read = lambda path: [row for batch in Reader([path], scanner=scanner) for row in batch.rejects["code"].to_pylist()]
+read(sys.argv[2])
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+codes = read(sys.argv[1])
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, *codes)
+"""
+
+
+def test_bombs_take_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.jsonl.zst"
+    with open(path, "wb") as file, zstandard.ZstdCompressor(1).stream_writer(file) as packed:
+        for piece in (b"x" * (1 << 20), b"\n" * (1 << 20), b" " * (1 << 20)):
+            for _ in range(96):
+                packed.write(piece)
+            packed.write(b"\n" + LINES[0] + b"\n")
+    run = subprocess.run(
+        [sys.executable, "-c", PEAK, path, DATA / "hubei.jsonl"], capture_output=True, text=True, check=True,
+        cwd=DATA.parent.parent,
+    )  # fmt: skip
+    megabytes, *codes = run.stdout.split()
+    assert codes == ["too_long"] and int(megabytes) < 100, run.stdout

@@ -19,7 +19,8 @@ from ingest.formats import Context, Parsed, rounds_batch
 from ingest.formats.kwx_columns import columns, decoded, explain
 from ingest.formats.kwx_record import Record, record
 from ingest.formats.kwx_rows import AT, COUNT, LAST, NUMBER, OFFSET, STOP, Block, Scanner
-from ingest.formats.kwx_scanned import Raws, merged, scanned, texts
+from ingest.formats.kwx_scanned import merged, scanned
+from ingest.formats.kwx_turned import Raws, texts
 from ingest.rejects import RAW_LIMIT, Reject, RejectRow
 from ingest.sources import BLANK, LINE_LIMIT, TOO_LONG, UNENDED, WHOLE, Line, Stream, without_mark
 

@@ -24,7 +24,9 @@ TEXTS = (
     SITE, GAME, PREV, TIME, RULES, OPTIONS, PLAYER_0, PLAYER_1, PLAYER_2, SCHEME, COMMIT, SALT, ORDER, PROOF_DEAL, EXTRA
 ) = range(len(TEXTS))  # fmt: skip
 # Bits of `has`: what a line may leave out and no text tells.
-HAS_DICE, HAS_WALL, HAS_TIMES, HAS_POINTS, HAS_WINS, HAS_KONGS, HAS_FEE = (1 << bit for bit in range(7))
+HAS_DICE, HAS_WALL, HAS_TIMES, HAS_POINTS, HAS_WINS, HAS_KONGS, HAS_FEE, HAS_PIAO, HAS_RAISE = (
+    1 << bit for bit in range(9)
+)
 MAX_WINS = 2
 
 ROW = np.dtype(

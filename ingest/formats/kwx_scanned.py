@@ -1,6 +1,5 @@
 """The rows of a scanned block to the columns of ROUNDS, array by array; a text column is its bytes in the block."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,78 +8,12 @@ import pyarrow as pa
 from ingest.events import ROUNDS, WIN_TYPE
 from ingest.formats import Context, rounds_batch
 from ingest.formats import kwx_rows as kw
+from ingest.formats.kwx_foreign import Foreign
 from ingest.formats.kwx_json import load
-from ingest.formats.kwx_rows import ROW, Block, Scanner
+from ingest.formats.kwx_rows import Block
+from ingest.formats.kwx_turned import Columns, bits, texts
 from ingest.rejects import Reject
 from ingest.tiles import SUITS
-
-
-class Raws(Sequence):
-    """The bytes of lines of a block, made when they are asked for."""
-
-    def __init__(self, data: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> None:
-        self._data, self._starts, self._stops = data, starts, stops
-
-    def __len__(self) -> int:
-        return len(self._starts)
-
-    def __getitem__(self, row: Any) -> bytes:
-        return self._data[self._starts[row] : self._stops[row]].tobytes()
-
-
-def texts(
-    data: np.ndarray, starts: np.ndarray, sizes: np.ndarray, scanner: Scanner, kind: pa.DataType | None = None
-) -> pa.Array:
-    """The texts [start, start + size) of a block as an array, null where a size is negative."""
-    there = sizes >= 0
-    full = there.all()
-    lengths = sizes if full else np.where(there, sizes, 0)
-    offsets = np.zeros(len(sizes) + 1, np.int64 if kind == pa.large_string() else np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    return pa.Array.from_buffers(
-        kind or pa.string(), len(sizes),
-        [None if full else _bits(there), pa.py_buffer(offsets), pa.py_buffer(scanner.gather(data, starts, lengths))],
-    )  # fmt: skip
-
-
-def _bits(there: np.ndarray) -> pa.Buffer:
-    return pa.py_buffer(np.packbits(there, bitorder="little"))
-
-
-class Columns:
-    """The rows of a block column by column: int64[n], or int64[k, n] where a row has k values."""
-
-    def __init__(self, block: Block, scanner: Scanner) -> None:
-        self.block, self.scanner = block, scanner
-        self.rows = block.rows[: block.place[kw.COUNT]]
-        self._words = scanner.turn(self.rows)
-
-    def keep(self, kept: np.ndarray) -> None:
-        """Leave out rows: bool[n] of all of the block's."""
-        self.rows, self._words = self.rows[kept], self._words[:, kept]
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        kind, place = ROW.fields[name][:2]  # type: ignore[index]
-        words = kind.itemsize // 8
-        return self._words[place // 8] if words == 1 else self._words[place // 8 : place // 8 + words]
-
-    def text(self, which: int) -> tuple[np.ndarray, np.ndarray]:
-        """Starts and sizes of a text."""
-        both = self["text"]
-        return both[2 * which], both[2 * which + 1]
-
-    def repeated(self, which: int) -> tuple[np.ndarray, list[str]]:
-        """A text column that repeats itself: code of each row, and the distinct texts; "" where there is none."""
-        starts, sizes = self.text(which)
-        sizes, data = np.maximum(sizes, 0), self.block.data
-        codes, firsts = self.scanner.codes(data, starts, sizes)
-        return codes, [data[starts[at] : starts[at] + sizes[at]].tobytes().decode() for at in firsts.tolist()]
-
-    def texts(self, which: int) -> pa.Array:
-        """A text column, null where there is none."""
-        starts, sizes = self.text(which)
-        return pa.nulls(len(sizes), pa.string()) if (sizes < 0).all() else texts(
-            self.block.data, starts, sizes, self.scanner)  # fmt: skip
 
 
 def _dictionary(codes: np.ndarray, words: list[str]) -> pa.Array:
@@ -99,7 +32,8 @@ def scanned(block: Block, context: Context) -> tuple[dict[str, Any], np.ndarray]
     """
     columns = Columns(block, context.scanner)  # type: ignore[arg-type]
     accepted = columns["fine"] > 0
-    fine = accepted & _plain(columns, accepted)
+    foreign = Foreign(columns, accepted)
+    fine = accepted & foreign.plain
     if not fine.all():
         columns.keep(fine)
     rule_codes, rule_words = columns.repeated(kw.RULES)
@@ -117,7 +51,7 @@ def scanned(block: Block, context: Context) -> tuple[dict[str, Any], np.ndarray]
     table = _columns(columns, whole=len(places) == int(accepted.sum()))
     table["site"] = _dictionary(site_codes, [word or context.site or "" for word in site_words])
     table["rules"], table["options"] = (_dictionary(places, [answer[side] for answer in answers]) for side in (0, 1))
-    return table, fine
+    return table | foreign.columns(table, columns, np.flatnonzero(fine)), fine
 
 
 def _pairs(one: np.ndarray, two: np.ndarray, size: int) -> tuple[list[int], np.ndarray]:
@@ -138,19 +72,6 @@ def _resolved(context: Context, rules: str, options: str) -> tuple[str, str] | N
         return context.ruleset(rules, load(options) if options else {})
     except Reject:
         return None
-
-
-def _plain(columns: Columns, accepted: np.ndarray) -> np.ndarray:
-    """Which rows' private keys are JSON and say no more than the columns, bool[n]."""
-    starts, sizes = columns.text(kw.EXTRA)
-    plain = np.ones(len(sizes), bool)
-    for row in np.flatnonzero(accepted & (sizes >= 0)).tolist():
-        try:
-            private = load("{" + columns.block.data[starts[row] : starts[row] + sizes[row]].tobytes().decode() + "}")
-            plain[row] = "_source" not in private and all(key.startswith("_") for key in private)
-        except Reject:
-            plain[row] = False
-    return plain
 
 
 def _columns(rows: Columns, whole: bool) -> dict[str, Any]:
@@ -218,8 +139,8 @@ def _lists(values: np.ndarray, there: np.ndarray | None, kind: type) -> pa.Array
 
 
 def _binary(kinds: np.ndarray, there: np.ndarray | None) -> pa.Array:
-    bits = None if there is None or there.all() else _bits(there)
-    return pa.Array.from_buffers(pa.binary(kinds.shape[1]), len(kinds), [bits, pa.py_buffer(kinds.copy())])
+    valid = None if there is None or there.all() else bits(there)
+    return pa.Array.from_buffers(pa.binary(kinds.shape[1]), len(kinds), [valid, pa.py_buffer(kinds.copy())])
 
 
 def _times(times: np.ndarray, there: np.ndarray, lengths: np.ndarray) -> pa.Array:
