@@ -3,7 +3,8 @@
 A decision is one of two kinds.  *Turn*: the seat has a tile too many and wins, kongs, or discards, the last two with
 or without a reveal.  *Claim*: another seat's tile lies open, and it wins it, pungs or kongs it, or passes.  What is
 legal is asked of the table itself: every option is tried on a copy of it.  Only choices of two or more count.  Not
-looked at: reveals between turns, refusals that the log spells out, a kong left without its replacement.
+looked at: reveals between turns, refusals that the log spells out, a kong left without its replacement, and a kong
+after a reveal that may leave no legal discard.
 
 Facts are those of the seat's own view: shanten and useful tiles after the option, waits, live copies (neither in its
 own hand nor open on the table), and the revealed seats that wait for a discard.
@@ -162,7 +163,10 @@ def list_turn(sim, rules, tb, sh, rin, seat, reveal, hidden, options, first):
             held = st.hand[seat, kind]
             added = held > 0 and st.pung[seat] >> kind & 1 != 0
             if (held == 4 and verb == V_CONCEALED) or (added and verb == V_ADDED):
-                if legal(sim, rules, tb, rin, before, event_of(seat, verb, kind, NONE)):
+                # A hand that has just been laid open must still be ready with whatever the replacement is.
+                if legal(sim, rules, tb, rin, before, event_of(seat, verb, kind, NONE)) and (
+                    not sim.trial.revealing or waits_of(sim.trial, tb, seat) & ~(1 << kind)
+                ):
                     n = note(sim, tb, sh, seat, options, n, reveal, hidden, verb, kind)
     for kind in range(21):
         if st.hand[seat, kind]:
@@ -235,11 +239,14 @@ def add_turn(sim, rules, tb, sh, rin, events, place, decisions, options, n, m):
             place += 1
             event = np.int64(events[place])
     see_live(sim, seat)
+    unknown = rin.hidden_open
+    rin.hidden_open = 0  # an option hides what it says, whatever the log tells of other reveals
     end = list_turn(sim, rules, tb, sh, rin, seat, 0, 0, options, m)
     if not st.revealed[seat] and not st.dead[seat]:
         if not reveal:
             hidden = hiding(st, rules, tb, seat)
         end = list_turn(sim, rules, tb, sh, rin, seat, 1, hidden, options, end)
+    rin.hidden_open = unknown
     verb = event >> 2 & 15
     if verb == V_DISCARD_DRAWN:
         verb = V_DISCARD
