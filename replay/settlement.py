@@ -53,6 +53,7 @@ POSITION = np.dtype(
         ("share_values", np.int64, (MAX_SHARES, N_FANS)),
         ("share_multiple", np.int64, (MAX_SHARES,)),
         ("won", np.int64),  # the seat whose self-drawn tile is kept back until it wins, -1 without
+        ("lent", np.int64),  # kind that a reveal has been lent for the discard that follows, -1 without
         ("dealt", np.int64, (3, KINDS)),  # dealt tiles that the seat has not let go
         ("owed", np.int64, (3,)),  # tiles let go that had not been dealt to the seat
         ("drawn", np.int64, (3,)),
@@ -93,6 +94,7 @@ def lay_out(st, rules, tb, rin, pos, events):
     pos.owed[:] = 0
     pos.drawn[:] = 0
     pos.won = -1
+    pos.lent = -1
     for seat in range(3):
         for kind in range(KINDS):
             pos.dealt[seat, kind] = st.hand[seat, kind]
@@ -193,10 +195,11 @@ def step(st, rules, tb, rin, pos, out, events, place):
     elif verb == V_DISCARD or verb == V_DISCARD_DRAWN:
         if own_turn(st, rules, rin, out, seat, verb, number):
             let_go(st, pos, seat, tile, 1, number)
-            if not st.revealing:
+            if pos.lent != tile:
                 lend(st, tb, seat, tile, 1, number)
+            pos.lent = -1
             if not st.stopped:
-                put_down(st, rules, tb, out, seat, tile, number)
+                put_down(st, rules, tb, out, seat, tile, number, False)
     elif verb == V_REVEAL:
         # The tile that is discarded with the reveal belongs to the hand that reveals.
         following = np.int64(events[place + 1]) if place + 1 < rin.stop else event
@@ -206,11 +209,13 @@ def step(st, rules, tb, rin, pos, out, events, place):
             lend(st, tb, seat, other, 1, number)
         if not st.stopped:
             apply(st, rules, tb, rin, out, event, number)
-            if lent and not st.revealing:
+            if lent and st.revealing:
+                pos.lent = other
+            elif lent:
                 add_tile(st, tb, seat, other, -1)
     elif verb == V_WIN:
         find_waits(st, tb)
-        if pos.won == seat and event >> 11 & 3 == NONE:
+        if pos.won == seat and event >> 11 & 3 == NONE and st.hand[seat, tile] < 4:
             add_tile(st, tb, seat, tile, 1)
         apply(st, rules, tb, rin, out, event, number)
     else:
