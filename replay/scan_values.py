@@ -9,7 +9,7 @@ import numpy as np
 
 from ingest import events as ev
 from ingest.tiles import KIND_OF, NO_TILE, SUITS
-from replay.jit import inner, small
+from replay.jit import inlined, inner
 from replay.memory import load8, load16, store8, store32, store64
 
 REFUSED = -1
@@ -55,7 +55,7 @@ def fill_values(values: np.recarray) -> None:
     values.follows[0, [ev.EXHAUSTED, ev.ABORTED]] = NO_VERB  # these have no seat before them
 
 
-@small
+@inlined
 def skip(at):
     """Behind spaces and tabs."""
     while load8(at) == SPACE or load8(at) == TAB:
@@ -117,7 +117,7 @@ def hexadecimal(at):
     return REFUSED if wrong else at + 66
 
 
-@small
+@inlined
 def integer(at):
     """(number, address behind it) of an integer of at most DIGITS digits."""
     negative = load8(at) == MINUS

@@ -5,7 +5,7 @@ import numpy as np
 from ingest.events import ENDS, FANS
 from ingest.formats import kwx_rows as rows
 from ingest.formats.kwx_record import KEYS, PROOF_KEYS, RESULT_KEYS, WIN_KEYS
-from replay.jit import small
+from replay.jit import inlined
 from replay.memory import load8, load64, store64
 from replay.scan_values import CLOSE_OBJECT, COLON, COMMA, QUOTE, REFUSED, VALUES, fill_values, skip
 
@@ -67,13 +67,13 @@ def tables() -> int:
 _TABLES: np.recarray | None = None
 
 
-@small
+@inlined
 def length_of(tables, which):
     """Letters of a word."""
     return load64(tables + LENGTH_AT + 8 * which)
 
 
-@small
+@inlined
 def word(at, tables, first, count, hint):
     """Which of `count` words from `first` on the text that begins behind a quote at `at` is, or REFUSED."""
     found = load64(at)
@@ -88,14 +88,14 @@ def word(at, tables, first, count, hint):
     return REFUSED
 
 
-@small
+@inlined
 def colon(at):
     """Behind the colon after a key."""
     at = skip(at)
     return skip(at + 1) if load8(at) == COLON else REFUSED
 
 
-@small
+@inlined
 def next_member(at):
     """At the next key or the closing brace of an object, behind a value."""
     at = skip(at)
@@ -107,7 +107,7 @@ def next_member(at):
     return at if load8(at) == QUOTE else REFUSED
 
 
-@small
+@inlined
 def keep(row, which, start, stop, base):
     """Note that a text without its quotes is [start + 1, stop - 1) of the block at `base`, and give `stop` on."""
     if stop >= 0:
@@ -116,7 +116,7 @@ def keep(row, which, start, stop, base):
     return stop
 
 
-@small
+@inlined
 def mark(row, bit):
     """Set a bit of what the line has."""
     store64(row + rows.HAS_AT, load64(row + rows.HAS_AT) | bit)
