@@ -68,6 +68,8 @@ class Replayer:
         self.facts = facts
         self._state = record(state.STATE)
         self._watcher: Watcher | None = None
+        self._problems = np.empty(PROBLEM_ROWS, state.PROBLEM).view(np.recarray)
+        self._spare: np.ndarray | None = None  # results of an earlier batch that nobody needs any more: memory in use
 
     def feed(self, rounds: pa.RecordBatch) -> dict[str, pa.Table]:
         """Replay a batch of ingest.events.ROUNDS; returns the tables of problems.TABLES by name, rows in order.
@@ -77,9 +79,12 @@ class Replayer:
         numbers = self.rules.numbers(rounds["rules"], rounds["options"])
         played, origins = inputs.solve(self, rounds, columns(rounds, numbers), flat_events(rounds))
         notes = proof.check(rounds, *played[:4])
-        why = explanations(self, played) if self.explain else {}
+        why = explanations(self, played) if self.explain and len(played.problems) else {}
         found = outputs.tables(rounds, played, self.rules.loaded, origins, notes, why)
-        return found | self._facts(rounds, played) if self.facts else found
+        if self.facts:
+            found |= self._facts(rounds, played)
+        self._spare = played.results
+        return found
 
     def facts_of(self, rounds: pa.RecordBatch) -> dict[str, pa.Table]:
         """Only the tables of facts_tables.TABLES, for a batch as `feed` takes it."""
@@ -106,6 +111,8 @@ class Replayer:
         positions: settlement.POSITION[] of the rounds that are `settled`; ValueError when one has none.
         """
         rules = self.rules.records if records is None else records
+        events = events.view()
+        events.flags.writeable = False  # always: numba compiles anew for the other kind of array
         settled = rounds.settled > 0
         if settled.any() and (positions is None or rounds.settled.max() > len(positions)):
             raise ValueError("rounds without draws, and no final positions to settle them from")
@@ -114,7 +121,7 @@ class Replayer:
         elif settled.all():
             results, problems = self._run(settlement.run, (rounds, positions, events), rules)
         else:
-            results = np.zeros(len(rounds), state.RESULT).view(np.recarray)
+            results = np.empty(len(rounds), state.RESULT).view(np.recarray)
             parts = []
             for which, kernel, more in ((~settled, loop.run, ()), (settled, settlement.run, (positions,))):
                 results[which], found = self._run(kernel, (rounds[which], *more, events), rules)
@@ -130,8 +137,8 @@ class Replayer:
     ) -> tuple[np.recarray, np.recarray]:
         """(state.RESULT[n], state.PROBLEM[m]) of the rounds that stand first among the inputs."""
         rounds = inputs[0]
-        results = np.zeros(len(rounds), state.RESULT).view(np.recarray)
-        buffer = np.zeros(PROBLEM_ROWS, state.PROBLEM).view(np.recarray)
+        results = self._results(len(rounds))
+        buffer = self._problems
         parts = []
         done = 0
         while done < len(rounds):
@@ -139,6 +146,13 @@ class Replayer:
             parts.append(buffer[:rows].copy())
         problems = np.concatenate(parts) if parts else buffer[:0]
         return results, problems.view(np.recarray)
+
+    def _results(self, rounds: int) -> np.recarray:
+        """state.RESULT[rounds] with anything in it."""
+        spare, self._spare = self._spare, None
+        if spare is None or len(spare) < rounds:
+            spare = np.empty(rounds, state.RESULT)
+        return spare[:rounds].view(np.recarray)
 
 
 def stack(records: list[np.void]) -> np.recarray:
@@ -158,15 +172,24 @@ def coded(column: pa.Array) -> tuple[list[Any], np.ndarray]:
 
 
 def numbers_of(column: pa.Array, missing: int = -1) -> np.ndarray:
-    """A number column as int64[n], nulls as `missing`."""
+    """A number column as numbers[n], nulls as `missing`."""
+    if column.null_count == 0:
+        return column.to_numpy(zero_copy_only=False)
     return column.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False)
+
+
+def given(column: pa.Array) -> np.ndarray:
+    """Which values of a column are not null, bool[n]."""
+    if column.null_count == 0:
+        return np.ones(len(column), bool)
+    return column.is_valid().to_numpy(zero_copy_only=False)
 
 
 def fixed(column: pa.Array, width: int, missing: int = 0) -> np.ndarray:
     """A fixed-width list or binary column as [n, width], null rows and elements as `missing`."""
     if len(column) == 0:
         return np.zeros((0, width), np.int64)
-    valid = column.is_valid().to_numpy(zero_copy_only=False)
+    valid = given(column)
     if pa.types.is_fixed_size_binary(column.type):
         if column.buffers()[1] is None:
             return np.full((len(column), width), missing, np.uint8)
@@ -186,48 +209,51 @@ def flat_events(rounds: pa.RecordBatch) -> np.ndarray:
 def columns(rounds: pa.RecordBatch, numbers: np.ndarray) -> np.recarray:
     """A batch as state.ROUND[n]; unknown piao and raise stand as 0 until replay.inputs has solved them."""
     n = rounds.num_rows
-    out = np.zeros(n, state.ROUND).view(np.recarray)
-    out.rules = numbers
-    settled = rounds["settlement"].is_valid().to_numpy(zero_copy_only=False)
-    out.settled = np.cumsum(settled) * settled
-    out.deal = fixed(rounds["deal"], 42, PAD).reshape(n, 3, 14)
-    out.wall = fixed(rounds["wall"], 44, PAD)
-    out.has_wall = rounds["wall"].is_valid().to_numpy(zero_copy_only=False)
-    out.dealer = numbers_of(rounds["dealer"])
+    out = np.zeros(n, state.ROUND)
+    out["rules"] = numbers
+    settled = given(rounds["settlement"])
+    out["settled"] = np.cumsum(settled) * settled
+    out["deal"] = fixed(rounds["deal"], 42, PAD).reshape(n, 3, 14)
+    out["wall"] = fixed(rounds["wall"], 44, PAD)
+    out["has_wall"] = given(rounds["wall"])
+    out["dealer"] = numbers_of(rounds["dealer"])
     words, codes = coded(rounds["suits"])
-    out.suits = np.array([SUITS.index(word) for word in words] + [0], np.int64)[codes]
-    out.dice = fixed(rounds["dice"], 2)
-    out.piao = fixed(rounds["piao"], 3)
-    out.base_ = numbers_of(rounds["base"], 1)
-    out.raise_ = numbers_of(rounds["raise"], 0)
+    out["suits"] = np.array([SUITS.index(word) for word in words] + [0], np.int64)[codes]
+    out["dice"] = fixed(rounds["dice"], 2)
+    out["piao"] = fixed(rounds["piao"], 3)
+    out["base_"] = numbers_of(rounds["base"], 1)
+    out["raise_"] = numbers_of(rounds["raise"], 0)
     lengths = rounds["events"].value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    out.stop = np.cumsum(lengths)
-    out.start = out.stop - lengths
+    out["stop"] = np.cumsum(lengths)
+    out["start"] = out["stop"] - lengths
     recorded = (
         ("result_end", state.HAS_END), ("result_points", state.HAS_POINTS), ("result_wins", state.HAS_WINS),
         ("result_kongs", state.HAS_KONGS), ("result_fee", state.HAS_FEE),
     )  # fmt: skip
+    compare = np.zeros(n, np.int64)
     for name, bit in recorded:
-        out.compare |= rounds[name].is_valid().to_numpy(zero_copy_only=False).astype(np.int64) * bit
-    out.end = numbers_of(rounds["result_end"])
-    out.points = fixed(rounds["result_points"], 3)
-    out.kongs = fixed(rounds["result_kongs"], 3)
-    out.fee = numbers_of(rounds["result_fee"], 0)
+        compare |= given(rounds[name]) * np.int64(bit)
+    out["compare"] = compare
+    out["end"] = numbers_of(rounds["result_end"])
+    out["points"] = fixed(rounds["result_points"], 3)
+    out["kongs"] = fixed(rounds["result_kongs"], 3)
+    out["fee"] = numbers_of(rounds["result_fee"], 0)
     recorded_wins(rounds["result_wins"], out)
-    proof.fill_walls(rounds, out)
-    return out
+    prepared = out.view(np.recarray)
+    proof.fill_walls(rounds, prepared)
+    return prepared
 
 
-def recorded_wins(column: pa.Array, out: np.recarray) -> None:
+def recorded_wins(column: pa.Array, out: np.ndarray) -> None:
     """The first two recorded wins of each round; their number is kept, so that a third shows as a wrong winner."""
-    out.win_fans = -1
-    out.win_multiple = -1
-    out.wins = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
-    rows = np.repeat(np.arange(len(out)), out.wins)
-    place = np.arange(len(rows)) - np.repeat(np.cumsum(out.wins) - out.wins, out.wins)
+    out["win_fans"] = -1
+    out["win_multiple"] = -1
+    counts = numbers_of(column.value_lengths(), 0).astype(np.int64)
+    rows = np.repeat(np.arange(len(out)), counts)
+    place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     wins = column.flatten()
     keep = place < state.MAX_WINS
-    for name, field in (("seat", "win_seat"), ("from", "win_from"), ("tile", "win_tile"), ("multiple", "win_multiple")):
-        out[field][rows[keep], place[keep]] = numbers_of(wins.field(name))[keep]
-    out.win_fans[rows[keep], place[keep]] = numbers_of(wins.field("fans"))[keep]
-    np.minimum(out.wins, state.MAX_WINS, out=out.wins)
+    rows, place = rows[keep], place[keep]
+    for name in ("seat", "from", "tile", "multiple", "fans"):
+        out["win_" + name][rows, place] = numbers_of(wins.field(name))[keep]
+    out["wins"] = np.minimum(counts, state.MAX_WINS)

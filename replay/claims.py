@@ -1,9 +1,11 @@
 """The claim window: who may win an open tile, what passing it costs, what a revealed or careful seat may do."""
 
+import numpy as np
+
 from replay.fans import DISCARD, SELF_DRAW, evaluate
 from replay.flags import wall_left
-from replay.hand import add_tile, splits_without_triplet, waits_of
-from replay.jit import inner
+from replay.hand import add_tile, splits_without_triplet, suit_entry, waits_of
+from replay.jit import inlined, inner
 from replay.ruleset import mode
 from replay.settle import meets_minimum, share
 
@@ -28,7 +30,7 @@ def lock_forbids(st, rules, seat, payer, kind):
     return True
 
 
-@inner
+@inlined
 def open_window(st, rules, tb, seat, kind, by, phase):
     """Offer a discard, or the tile of an added kong, to the others; st.can_win becomes the seats that may win it."""
     st.phase = phase
@@ -83,7 +85,7 @@ def has_safe_tile(st, seat, danger):
 def lets_pass(st, rules, tb, seat):
     """Whether the turn seat, about to discard its own tile, could have won, konged or revealed instead."""
     if st.drawn >= 0 and evaluate(st, rules, tb, seat, st.drawn, SELF_DRAW, st.after_kong, wall_left(st) == 0):
-        if meets_minimum(st, rules, st.value, seat, -1, SELF_DRAW, False):
+        if meets_minimum(st, rules, st.value, seat, -1, SELF_DRAW, 0):
             return True
     danger = 0
     for other in range(3):
@@ -159,8 +161,8 @@ def other_reading(st, tb, seat, tile):
     if tile >= 18:
         return False
     part = tile // 9
-    x = tb.suit[st.key[seat, 1 - part]]
-    z = tb.dragon[st.key[seat, 2]]
+    x = suit_entry(tb, st.key[seat, 1 - part])
+    z = np.int64(tb.dragon[st.key[seat, 2]])
     others_melds = x & z & 1 != 0
     others_pair = (x & 1 != 0 and z & 2 != 0) or (x & 2 != 0 and z & 1 != 0)
     if others_melds and splits_without_triplet(st.hand[seat, part * 9 : part * 9 + 9], tile % 9, 1):

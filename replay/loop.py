@@ -5,7 +5,7 @@ import numpy as np
 from replay import state
 from replay.fans import ROB
 from replay.flags import flag
-from replay.hand import add_tile, waits_of
+from replay.hand import waits_of
 from replay.jit import inner, jit
 from replay.problems import CAUSE, CODE
 from replay.ruleset import mode
@@ -29,9 +29,6 @@ WIN_CAUSE = CAUSE["win"]
 def deal(st, rules, tb, rin):
     """Lay out a round: clear the table, deal the hands, copy the wall; flag what the deal itself breaks."""
     st.hand[:, :] = 0
-    st.tiles[:] = 0
-    st.key[:, :] = 0
-    st.odd[:] = 0
     st.pung[:] = 0
     st.pung_of_three[:] = 0
     st.exposed[:] = 0
@@ -74,12 +71,7 @@ def deal(st, rules, tb, rin):
     st.stopped = 0
     st.problems = 0
     for seat in range(3):
-        for place in range(14):
-            kind = np.int64(rin.deal[seat, place])
-            if kind < 21:
-                st.unseen[kind] -= 1
-                if st.hand[seat, kind] < 4:
-                    add_tile(st, tb, seat, kind, 1)
+        deal_hand(st, tb, rin, seat)
     fifth = -1
     for kind in range(21):
         if st.unseen[kind] < 0:
@@ -90,14 +82,7 @@ def deal(st, rules, tb, rin):
             if st.wall[place] > 20:
                 st.has_wall = 0
         if st.has_wall and fifth < 0:
-            for kind in range(21):
-                copies = 4 - st.unseen[kind]
-                for place in range(44):
-                    if st.wall[place] == kind:
-                        copies += 1
-                if copies > 4:
-                    fifth = kind
-                    break
+            fifth = fifth_in_wall(st)
     if fifth >= 0:
         flag(st, FIFTH_TILE, -1, -1, fifth, -1)
         if st.unseen[fifth] < 0:
@@ -113,6 +98,49 @@ def deal(st, rules, tb, rin):
         flag(st, WRONG_SUITS, -1, -1, rin.suits, 0)
     if rules.stake_base and rin.base_ != rules.stake_base:
         flag(st, WRONG_BASE, -1, -1, rin.base_, rules.stake_base)
+
+
+@inner
+def deal_hand(st, tb, rin, seat):
+    """The tiles of one hand, as add_tile would put them there one by one; a fifth copy stays out."""
+    tiles = 0
+    odd = 0
+    a = 0
+    b = 0
+    d = 0
+    for place in range(14):
+        kind = np.int64(rin.deal[seat, place])
+        if kind > 20:
+            continue
+        st.unseen[kind] -= 1
+        if st.hand[seat, kind] == 4:
+            continue
+        st.hand[seat, kind] += 1
+        tiles += 1
+        odd ^= 1 << kind
+        power = tb.pow5[kind]
+        a += power if kind < 9 else 0
+        b += power if 9 <= kind < 18 else 0
+        d += power if kind >= 18 else 0
+    st.tiles[seat] = tiles
+    st.odd[seat] = odd
+    st.key[seat, 0] = a
+    st.key[seat, 1] = b
+    st.key[seat, 2] = d
+
+
+@inner
+def fifth_in_wall(st):
+    """The lowest kind of which hands and wall hold more than four, -1 without."""
+    for place in range(44):
+        st.unseen[st.wall[place]] -= 1
+    fifth = -1
+    for kind in range(20, -1, -1):
+        if st.unseen[kind] < 0:
+            fifth = kind
+    for place in range(44):
+        st.unseen[st.wall[place]] += 1
+    return fifth
 
 
 @inner

@@ -24,7 +24,7 @@ def own_turn(w, st, rules, tb, seat, number, complete):
         for kind in range(21):
             if (kind == st.drawn or st.drawn < 0) and st.hand[seat, kind] and not w.self_draw:
                 if evaluate(st, rules, tb, seat, kind, SELF_DRAW, st.after_kong, wall_left(st) == 0):
-                    if meets_minimum(st, rules, st.value, seat, -1, SELF_DRAW, False):
+                    if meets_minimum(st, rules, st.value, seat, -1, SELF_DRAW, 0):
                         w.self_draw = 1
     w.ask_concealed = w.fours[seat]
     w.ask_added = st.pung[seat]

@@ -4,6 +4,8 @@ One formula per payer: base × 2^raise × min(combined fans × reveal factors of
 ledger holds everything that is paid; a cause's rows sum to zero over the seats because each row names both ends.
 """
 
+import numpy as np
+
 from ingest.events import FAN_BITS, FAN_CODE
 from replay.fans import DISCARD, SELF_DRAW, combine, evaluate
 from replay.hand import add_tile
@@ -117,15 +119,15 @@ def meets_minimum(st, rules, value, seat, payer, by, before):
 @inner
 def settle_kong(st, rules, rin, out, n):
     """Pay kong n of the round at once."""
-    seat = out.kong_seat[n]
-    kind = out.kong_kind[n]
+    seat = np.int64(out.kong_seat[n])
+    kind = np.int64(out.kong_kind[n])
     factor = 1
     if rules.kong_chain == CHAIN_DOUBLE:
-        factor = 1 << (out.kong_chain[n] - 1)
+        factor = 1 << (np.int64(out.kong_chain[n]) - 1)
     stake = rin.base_ << rin.raise_
     before = out.points[seat]
     if kind == 0:
-        pay(out, KONG_CAUSE, out.kong_from[n], seat, rules.kong_exposed_points * factor * stake)
+        pay(out, KONG_CAUSE, np.int64(out.kong_from[n]), seat, rules.kong_exposed_points * factor * stake)
     else:
         points = rules.kong_added_points if kind == 1 else rules.kong_concealed_points
         for step in range(1, 3):

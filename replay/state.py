@@ -57,12 +57,12 @@ PROBLEM = np.dtype(
     ]
 )
 
-# What the kernel found out about one round.
+# What the kernel found out about one round.  It is never cleared as a whole: of a list, the first items stand as many
+# as its counter says.  Fields that fill the cache are as small as they can be; who calculates with one widens it.
 RESULT = np.dtype(
     [
         ("end", np.int64),  # index in events.ENDS, -1: the round stands incomplete
         ("problems", np.int64),  # count
-        ("first", np.int64),  # event of the first problem, for traces
         ("points", np.int64, (3,)),
         ("kong_net", np.int64, (3,)),
         ("fee", np.int64),
@@ -73,6 +73,10 @@ RESULT = np.dtype(
         ("raise_next", np.int64),  # doublings that this round's end puts on the next one
         ("digest", np.int64),
         ("horse", np.int64),  # horse points of one payment, unscaled
+        ("pungs", np.int8, (3,)),
+        ("ready", np.int8, (3,)),
+        ("revealed", np.int8, (3,)),
+        ("hand", np.uint8, (3, KINDS)),  # concealed tiles at the end
         ("wins", np.int64),
         ("win_seat", np.int64, (MAX_WINS,)),
         ("win_from", np.int64, (MAX_WINS,)),
@@ -83,15 +87,6 @@ RESULT = np.dtype(
         ("win_fans", np.int64, (MAX_WINS,)),
         ("win_multiple", np.int64, (MAX_WINS,)),
         ("win_points", np.int64, (MAX_WINS,)),
-        ("kongs", np.int64),
-        ("kong_event", np.int64, (MAX_KONGS,)),
-        ("kong_seat", np.int64, (MAX_KONGS,)),
-        ("kong_kind", np.int64, (MAX_KONGS,)),
-        ("kong_tile", np.int64, (MAX_KONGS,)),
-        ("kong_from", np.int64, (MAX_KONGS,)),
-        ("kong_chain", np.int64, (MAX_KONGS,)),
-        ("kong_points", np.int64, (MAX_KONGS,)),
-        ("kong_robbed", np.int64, (MAX_KONGS,)),
         ("reveals", np.int64),
         ("reveal_seat", np.int64, (3,)),
         ("reveal_event", np.int64, (3,)),
@@ -100,15 +95,20 @@ RESULT = np.dtype(
         ("reveal_waits", np.int64, (3,)),
         ("reveal_live", np.int64, (3,)),
         ("reveal_hidden", np.int64, (3,)),
+        ("kongs", np.int64),
+        ("kong_event", np.int32, (MAX_KONGS,)),
+        ("kong_seat", np.int8, (MAX_KONGS,)),
+        ("kong_kind", np.int8, (MAX_KONGS,)),
+        ("kong_tile", np.int8, (MAX_KONGS,)),
+        ("kong_from", np.int8, (MAX_KONGS,)),
+        ("kong_chain", np.int8, (MAX_KONGS,)),
+        ("kong_robbed", np.int8, (MAX_KONGS,)),
+        ("kong_points", np.int64, (MAX_KONGS,)),
         ("ledger", np.int64),
-        ("ledger_cause", np.int64, (MAX_LEDGER,)),
-        ("ledger_from", np.int64, (MAX_LEDGER,)),
-        ("ledger_to", np.int64, (MAX_LEDGER,)),
+        ("ledger_cause", np.int8, (MAX_LEDGER,)),
+        ("ledger_from", np.int8, (MAX_LEDGER,)),
+        ("ledger_to", np.int8, (MAX_LEDGER,)),
         ("ledger_points", np.int64, (MAX_LEDGER,)),
-        ("hand", np.int64, (3, KINDS)),  # concealed tiles at the end
-        ("pungs", np.int64, (3,)),
-        ("ready", np.int64, (3,)),
-        ("revealed", np.int64, (3,)),
     ]
 )
 
@@ -168,9 +168,9 @@ STATE = np.dtype(
         ("fans", np.int64),
         ("kan", np.int64),
         ("problems", np.int64),
-        ("problem_code", np.int64, (MAX_PROBLEMS,)),
-        ("problem_event", np.int64, (MAX_PROBLEMS,)),
-        ("problem_seat", np.int64, (MAX_PROBLEMS,)),
+        ("problem_code", np.int8, (MAX_PROBLEMS,)),
+        ("problem_event", np.int32, (MAX_PROBLEMS,)),
+        ("problem_seat", np.int8, (MAX_PROBLEMS,)),
         ("problem_logged", np.int64, (MAX_PROBLEMS,)),
         ("problem_expected", np.int64, (MAX_PROBLEMS,)),
     ]

@@ -10,7 +10,7 @@ from replay.claims import close_window, has_safe_tile, lets_pass, live_tiles, op
 from replay.fans import DISCARD
 from replay.flags import due_seat, flag, out_of_turn, stop, wall_left
 from replay.hand import add_tile, ready_with_discard, waits_of
-from replay.jit import inner
+from replay.jit import inlined, inner
 from replay.problems import CODE
 from replay.ruleset import mode
 from replay.settle import settle_no_safe_tile
@@ -51,7 +51,12 @@ def apply(st, rules, tb, rin, out, event, number):
     verb = event >> 2 & 15
     tile = event >> 6 & 31
     source = event >> 11 & 3
-    if st.phase == ENDED:
+    if verb <= V_DISCARD_DRAWN and st.phase < WON and seat < 3 and tile <= 20:  # nine of ten events
+        if verb <= V_REPLACEMENT:
+            draw(st, rules, tb, rin, out, seat, verb, tile, number)
+        elif own_turn(st, rules, rin, out, seat, verb, number):
+            discard(st, rules, tb, out, seat, verb, tile, number)
+    elif st.phase == ENDED:
         flag(st, AFTER_END, number, seat if seat < 3 else -1, -1, -1)
         stop(st)
     elif st.phase == WON and (verb == V_EXHAUSTED or verb == V_ABORTED):
@@ -78,18 +83,15 @@ def apply(st, rules, tb, rin, out, event, number):
         reveal(st, rules, tb, rin, out, seat, event >> 6, number)
     elif verb == V_PUNG or verb == V_KONG:
         claim(st, rules, tb, rin, out, seat, verb, tile, source, number)
-    elif verb == V_DRAW or verb == V_REPLACEMENT:
-        draw(st, rules, tb, rin, out, seat, verb, tile, number)
     elif own_turn(st, rules, rin, out, seat, verb, number):
-        if verb == V_CONCEALED or verb == V_ADDED:
-            own_kong(st, rules, tb, rin, out, seat, verb, tile, number)
-        else:
-            discard(st, rules, tb, out, seat, verb, tile, number)
+        own_kong(st, rules, tb, rin, out, seat, verb, tile, number)
 
 
-@inner
+@inlined
 def own_turn(st, rules, rin, out, seat, verb, number):
     """Whether the seat may act in its own turn; a kong left without its replacement makes a dead hand or a breach."""
+    if st.phase == TURN and seat == st.turn:
+        return True
     if (st.phase == KONGED or st.phase == ADDED) and seat == st.turn and verb != V_DISCARD_DRAWN:
         void = wall_left(st) == 0 and rules.kong_empty_wall == EMPTY_WALL_VOID
         if void or rules.dead_hand == DEAD_ALLOWED:
@@ -102,10 +104,8 @@ def own_turn(st, rules, rin, out, seat, verb, number):
             st.may_win = 0
             st.after_kong = 0 if void else st.chain
             return True
-    if st.phase != TURN or seat != st.turn:
-        out_of_turn(st, seat, due_seat(st), number)
-        return False
-    return True
+    out_of_turn(st, seat, due_seat(st), number)
+    return False
 
 
 @inner
@@ -173,6 +173,8 @@ def discard(st, rules, tb, out, seat, verb, tile, number):
         stop(st)
         return
     settled = st.revealed[seat] != 0 and not st.revealing
+    # Who lets go what it drew has the hand again that its last discard left.
+    same = verb == V_DISCARD_DRAWN and st.drawn == tile and st.kongs_this_turn == 0 and not st.revealing
     if verb == V_DISCARD_DRAWN:
         if st.drawn != tile:
             flag(st, WRONG_DISCARD, number, seat, tile, st.drawn)
@@ -194,15 +196,20 @@ def discard(st, rules, tb, out, seat, verb, tile, number):
     if st.hidden[seat] >> tile & 1 and st.hand[seat, tile] <= 3:
         flag(st, BAD_HIDDEN, number, seat, tile, -1)
         st.hidden[seat] &= ~(1 << tile)
-    put_down(st, rules, tb, out, seat, tile, number)
+        same = False
+    put_down(st, rules, tb, out, seat, tile, number, same)
 
 
-@inner
-def put_down(st, rules, tb, out, seat, tile, number):
-    """What a discard does to the table: the river, the reveal that it completes, the claims on it."""
+@inlined
+def put_down(st, rules, tb, out, seat, tile, number, same):
+    """What a discard does to the table: the river, the reveal that it completes, the claims on it.
+
+    same: the hand is the one whose waits stand in the state.
+    """
     add_tile(st, tb, seat, tile, -1)
     st.shown[tile] += 1
-    st.waits[seat] = waits_of(st, tb, seat)
+    if not same:
+        st.waits[seat] = waits_of(st, tb, seat)
     if st.revealing:
         if not st.waits[seat] and not st.dead[seat]:
             flag(st, NOT_READY, number, seat, tile, -1)
