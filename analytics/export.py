@@ -38,6 +38,7 @@ KEYS = {
     "ledger": "round_id, n",
     "facts": "round_id, seat",
     "draws": "round_id, n",
+    "aims": "round_id, seat, fan",
     "problems": "round_id, event NULLS FIRST, code, seat NULLS FIRST, message",
     "rejects": "source, sha256, record",
 }

@@ -213,6 +213,18 @@ CREATE TABLE draws (             -- one row per tile drawn from the wall; key: r
     caller TINYINT
 );
 
+CREATE TABLE aims (              -- one row per round, seat and fan that the hand came near to; key: round_id, seat, fan
+    round_id UBIGINT NOT NULL,
+    seat TINYINT NOT NULL,
+    fan VARCHAR NOT NULL,
+    start TINYINT,
+    best TINYINT,
+    near_turn TINYINT,
+    aimed_turn TINYINT,
+    ready_turn TINYINT,
+    won BOOLEAN
+);
+
 CREATE TABLE problems (          -- one row per violation or mismatch; key: round_id, event, code, seat
     round_id UBIGINT NOT NULL,
     source VARCHAR,

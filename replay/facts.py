@@ -12,6 +12,7 @@ what is still in the wall, which is what the next draw is drawn from.  docs/tabl
 import numpy as np
 
 from ingest import events
+from replay.aims import note_aims, start_aims
 from replay.claims import has_safe_tile
 from replay.flags import wall_left
 from replay.hand import popcount, waits_of
@@ -42,6 +43,7 @@ def begin(f, w, st, rules, tb, sh):
         w.noted[seat] = 0
         w.waits[seat] = 0
         w.fours[seat] = 0
+        w.melds[seat] = -1
         w.concealed_offered[seat] = 0
         w.added_offered[seat] = 0
         w.concealed_made[seat] = 0
@@ -68,15 +70,22 @@ def begin(f, w, st, rules, tb, sh):
             else:
                 f.start_dragons[seat] += held
         f.start_suit_tiles[seat] = max(first, second)
+        start_aims(f, st, w, rules, sh, tb, seat)
+        w.away[seat] = f.start_shanten[seat]
+        if st.tiles[seat] == 14 and w.away[seat] < 0:  # a dealt win
+            note_aims(f, st, w, rules, sh, tb, seat)
         if st.tiles[seat] == 13:
-            rest(f, w, st, tb, sh, seat, -1)
+            rest(f, w, st, rules, tb, sh, seat, -1)
     own_turn(w, st, rules, tb, st.turn, -1, f.start_shanten[st.turn] < 0)
 
 
 @inner
-def rest(f, w, st, tb, sh, seat, number):
+def rest(f, w, st, rules, tb, sh, seat, number):
     """The hand has as many tiles as between turns: how far it is, and what it waits for, first and when revealed."""
-    w.away[seat] = shanten(st, sh, seat)
+    if not same_hand(w, st, seat):
+        w.away[seat] = shanten(st, sh, seat)
+        if not st.dead[seat]:
+            note_aims(f, st, w, rules, sh, tb, seat)
     waits = waits_of(st, tb, seat) if w.away[seat] <= 0 else 0
     w.waits[seat] = waits
     if waits and f.ready_turn[seat] == NEVER:
@@ -90,6 +99,17 @@ def rest(f, w, st, tb, sh, seat, number):
         w.noted[seat] = 1
         f.reveal_live_own[seat] = live_own(st, seat, waits)
         f.reveal_live_true[seat] = copies(st.unseen, waits)
+
+
+@inner
+def same_hand(w, st, seat):
+    """Whether the hand is as it was when last asked: the tile drawn has been discarded."""
+    same = w.melds[seat] == st.melds[seat]
+    w.melds[seat] = st.melds[seat]
+    for part in range(3):
+        same = same and w.key[seat, part] == st.key[seat, part]
+        w.key[seat, part] = st.key[seat, part]
+    return same
 
 
 @inner
@@ -212,19 +232,19 @@ def after(f, w, st, rules, tb, sh, verb, seat, tile, number, complete):
     elif verb == V_DISCARD or verb == V_DISCARD_DRAWN:
         n = f.discards[seat]
         f.discards[seat] = n + 1
-        rest(f, w, st, tb, sh, seat, number)
+        rest(f, w, st, rules, tb, sh, seat, number)
         if n < MOST_DISCARDS:
             f.shanten[seat, n] = w.away[seat]
         open_tile(w, st, rules, number)
     elif verb == V_REVEAL:
         if not st.revealing:  # between turns
-            rest(f, w, st, tb, sh, seat, number)
+            rest(f, w, st, rules, tb, sh, seat, number)
     elif V_PUNG <= verb and verb <= V_ADDED:
         w.caller = seat
         if verb == V_PUNG:
             own_turn(w, st, rules, tb, seat, number, False)
         else:
-            rest(f, w, st, tb, sh, seat, number)
+            rest(f, w, st, rules, tb, sh, seat, number)
         if verb == V_CONCEALED:
             w.concealed_made[seat] |= 1 << tile
         elif verb == V_ADDED:

@@ -5,16 +5,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from ingest.events import FAN_BITS, FAN_CODE, FANS
 from replay import facts, watch
+from replay.aims import FAR
 from replay.hand import tables
 from replay.jit import record
-from replay.outputs import build
+from replay.outputs import build, word
 from replay.shanten import distances
 from replay.state import RESULT, STATE
 
 if TYPE_CHECKING:
     from replay.batch import Played
 
+DICT = pa.dictionary(pa.int32(), pa.string())
 SUMS = [(f"{name}_{sum_}", pa.float64()) for name in watch.LUCK for sum_ in ("expected", "variance")]
 FACTS = pa.schema(
     [
@@ -54,7 +57,14 @@ DRAWS = pa.schema(
         ("ready", pa.bool_()), ("revealed", pa.bool_()), ("after_call", pa.bool_()), ("caller", pa.int8()),
     ]
 )  # fmt: skip
-TABLES = {"facts": FACTS, "draws": DRAWS}
+AIMS = pa.schema(
+    [
+        ("round_id", pa.uint64()), ("seat", pa.int8()), ("fan", DICT),
+        ("start", pa.int8()), ("best", pa.int8()),  # tiles from ready for the fan: the dealt hand, the nearest
+        ("near_turn", pa.int8()), ("aimed_turn", pa.int8()), ("ready_turn", pa.int8()), ("won", pa.bool_()),
+    ]
+)  # fmt: skip
+TABLES = {"facts": FACTS, "draws": DRAWS, "aims": AIMS}
 # Columns that are empty where there is no such thing: column -> the column of watch.FACTS that is -1 or 0 there.
 EMPTY_BELOW = {
     **dict.fromkeys(
@@ -65,6 +75,14 @@ EMPTY_BELOW = {
     **{name: (name, 0) for name in ("reveal_live_own", "reveal_live_true", "first_missed_event")},
     "final_live_true": ("final_waits", 1),
 }
+
+
+# A fan that counts is a win with each of these: more fours than were aimed at are enough.
+FAMILY = FANS[FAN_CODE["seven_pairs"] : FAN_CODE["three_dragons_seven_pairs"] + 1]
+COUNTS_AS = np.eye(watch.SHAPES, dtype=bool)
+for fours, fan_ in enumerate(FAMILY):
+    for less in FAMILY[: fours if fours < 4 else 1]:
+        COUNTS_AS[FAN_CODE[fan_], FAN_CODE[less]] = True
 
 
 class Watcher:
@@ -89,7 +107,11 @@ class Watcher:
                 self._out, found.view(np.recarray), drawn.view(np.recarray),
             )  # fmt: skip
             assert rows == len(drawn)
-        return {"facts": fact_table(ids[chosen], found), "draws": draw_table(ids[chosen], drawn)}
+        return {
+            "facts": fact_table(ids[chosen], found),
+            "draws": draw_table(ids[chosen], drawn),
+            "aims": aim_table(ids[chosen], found, played.results[chosen]),
+        }
 
 
 def fact_table(ids: np.ndarray, found: np.ndarray) -> pa.Table:
@@ -121,3 +143,23 @@ def draw_table(ids: np.ndarray, drawn: np.ndarray) -> pa.Table:
     columns["after_call"] = pa.array(caller >= 0)
     columns["caller"] = pa.array(caller, mask=caller < 0)
     return build(DRAWS, columns)
+
+
+def aim_table(ids: np.ndarray, found: np.ndarray, results: np.recarray) -> pa.Table:
+    """One row a round, seat and fan that the hand came near to.  found: watch.FACTS[n]; results: state.RESULT[n]."""
+    won = np.zeros((len(ids), 3, watch.SHAPES), bool)
+    for place in range(results.win_seat.shape[1]):
+        rows = np.nonzero(results.wins > place)[0]
+        counts = results.win_fans[rows, place][:, None] >> FAN_BITS * np.arange(watch.SHAPES)[None, :] & 7
+        won[rows, results.win_seat[rows, place]] |= (counts > 0) @ COUNTS_AS
+    row, seat, fan = np.nonzero(found["aim_near"] >= 0)
+    start = found["aim_start"][row, seat, fan]
+    columns = {
+        "round_id": ids[row], "seat": seat.astype(np.int8), "fan": word(fan, FANS[: watch.SHAPES]),
+        "start": pa.array(start, mask=start >= FAR), "best": found["aim_best"][row, seat, fan],
+        "near_turn": found["aim_near"][row, seat, fan], "won": won[row, seat, fan],
+    }  # fmt: skip
+    for name in ("turn", "ready"):
+        turns = found[f"aim_{name}"][row, seat, fan]
+        columns["aimed_turn" if name == "turn" else "ready_turn"] = pa.array(turns, mask=turns < 0)
+    return build(AIMS, columns)

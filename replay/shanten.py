@@ -22,7 +22,10 @@ DISTANCES = np.dtype(
         ("suit", np.uint8, (LOW_CLASSES, HIGH_KEYS)),  # class of a suit
         ("dragon", np.uint8, (DRAGON_KEYS,)),
         ("suits", np.uint8, (SUIT_CLASSES, SUIT_CLASSES)),  # class of two suits
-        ("standard", np.int8, (PAIR_CLASSES, DRAGON_CLASSES, 5)),  # by classes and melds on the table
+        ("rows", np.int8, (SUIT_CLASSES, 5, 2)),  # tiles that a suit lacks by melds and pair
+        ("two_rows", np.int8, (PAIR_CLASSES, 5, 2)),  # that two suits lack
+        ("bare", np.int8, (PAIR_CLASSES, DRAGON_CLASSES, 5)),  # tiles lacking to the melds without the pair
+        ("standard", np.int8, (PAIR_CLASSES, DRAGON_CLASSES, 5)),  # shanten, by classes and melds on the table
     ]
 )
 _FAR = 20  # more tiles than any hand lacks
@@ -79,14 +82,14 @@ def _two_suits(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return of.reshape(len(rows), -1), found.reshape(-1, 5, 2)
 
 
-def _standard(suits: np.ndarray, dragons: np.ndarray) -> np.ndarray:
-    """Shanten of melds and a pair by (class of two suits, dragon class, melds on the table)."""
+def _lacking(suits: np.ndarray, dragons: np.ndarray, pairs: int) -> np.ndarray:
+    """Tiles lacking to melds and `pairs` pairs by (class of two suits, dragon class, melds on the table)."""
     out = np.full((len(suits), len(dragons), 5), _FAR, np.int8)
     for fixed in range(5):
         for third in range(5 - fixed):
-            for pair in range(2):
-                lacking = suits[:, None, 4 - fixed - third, 1 - pair] + dragons[None, :, third, pair]
-                np.minimum(out[..., fixed], lacking - 1, out=out[..., fixed])
+            for pair in range(pairs + 1):
+                lacking = suits[:, None, 4 - fixed - third, pairs - pair] + dragons[None, :, third, pair]
+                np.minimum(out[..., fixed], lacking, out=out[..., fixed])
     return out
 
 
@@ -98,11 +101,12 @@ def distances() -> np.record:
     global _DISTANCES
     if _DISTANCES is None:
         array = np.zeros(1, DISTANCES).view(np.recarray)
-        array.low[0], array.suit[0], suit_rows = _classes(9, runs=True, cut=LOW_RANKS)
+        array.low[0], array.suit[0], array.rows[0] = _classes(9, runs=True, cut=LOW_RANKS)
         _, dragons, dragon_rows = _classes(3, runs=False, cut=0)
         array.dragon[0] = dragons[0]
-        array.suits[0], rows = _two_suits(suit_rows)
-        array.standard[0] = _standard(rows, dragon_rows)
+        array.suits[0], array.two_rows[0] = _two_suits(array.rows[0])
+        array.bare[0] = _lacking(array.two_rows[0], dragon_rows, 0)
+        array.standard[0] = _lacking(array.two_rows[0], dragon_rows, 1) - 1
         _DISTANCES = array
     return _DISTANCES[0]
 

@@ -2,8 +2,10 @@
 
 import numpy as np
 
+from ingest.events import FAN_CODE
 from replay.state import RESULT, STATE
 
+SHAPES = FAN_CODE["after_kong_draw"]  # the fans before it lie in the hand
 MOST_DISCARDS = 60  # a seat has at most 14 tiles dealt and 44 drawn
 UNIT = 1.0 / (1 << 26)  # probabilities are noted in whole units: sums of them come out the same in any order
 NEVER = -1
@@ -31,6 +33,8 @@ FACTS = np.dtype(
         *((name, np.int16, (3,)) for name in NUMBERS),
         *((name, np.int8, (3,)) for name in SMALL),
         ("shanten", np.int8, (3, MOST_DISCARDS)),  # after each own discard
+        # by fan: distance of the dealt hand and least, own discards made when first near, aimed at, and ready
+        *((f"aim_{name}", np.int8, (3, SHAPES)) for name in ("start", "best", "near", "turn", "ready")),
     ],
     align=True,
 )
@@ -60,6 +64,8 @@ WATCH = np.dtype(
     [
         ("away", np.int64, (3,)),  # shanten and waits of the hand between its turns
         ("waits", np.int64, (3,)),
+        ("melds", np.int64, (3,)),
+        ("key", np.int64, (3, 3)),
         ("noted", np.int64, (3,)),  # the reveal's live tiles are noted
         ("turn", np.int64),  # the seat whose turn offers something, -1: none
         ("turn_event", np.int64),
@@ -82,6 +88,7 @@ WATCH = np.dtype(
         ("kong", np.int64),
         ("taken", np.int64),  # seats that won it
         ("caller", np.int64),  # the last seat to pung or kong since the last draw
+        ("aim", np.int64, (SHAPES,)),  # tiles from ready for each fan
         ("trial", STATE),
         ("trial_out", RESULT),
     ]

@@ -6,71 +6,13 @@ asking the literal engine whether it would take the event.  Shares nothing with 
 """
 
 from collections import Counter
-from functools import cache, lru_cache
-from itertools import combinations_with_replacement
 
-import numpy as np
 from oracle import only_first_revealed, start
-from oracle_hand import DRAGONS, order, waits
+from oracle_hand import DRAGONS, FANS, order, waits
 from oracle_moves import apply
 from oracle_player import tried
+from oracle_shapes import distances, shanten
 from oracle_table import pairs
-
-
-@lru_cache
-def targets(places, runs):
-    """Every choice of up to four melds and at most one pair of one suit: (needs int8[places, n], groups' starts).
-
-    Sorted by (melds, pairs); `starts` has the first column of each of the ten groups, which is out of reach.
-    """
-    shapes = [[3 * (at == one) for at in range(places)] for one in range(places)]
-    if runs:
-        shapes += [[int(at <= one < at + 3) for one in range(places)] for at in range(places - 2)]
-    found, starts = [], []
-    for melds in range(5):
-        for pair in range(2):
-            starts.append(len(found))
-            found.append([12] * places)
-            for chosen in combinations_with_replacement(shapes, melds):
-                need = [sum(column) for column in zip([0] * places, *chosen, strict=True)]
-                for eyes in range(places) if pair else [None]:
-                    both = [count + 2 * (place == eyes) for place, count in enumerate(need)]
-                    if max(both) <= 4:
-                        found.append(both)
-    return np.array(found, np.int8).T.copy(), starts
-
-
-@cache
-def lacking(counts, runs):
-    """The fewest tiles that some tiles of one suit lack, by (melds, pairs): a list of ten."""
-    needs, starts = targets(len(counts), runs)
-    lack = np.zeros(needs.shape[1], np.int8)
-    for need, held in zip(needs, counts, strict=True):
-        lack += np.maximum(need - np.int8(held), 0)
-    return np.minimum.reduceat(lack, starts).tolist()
-
-
-@cache
-def shanten(hand, melds):
-    """Tiles that a concealed hand (a sorted tuple) lacks to be ready, with `melds` on the table; -1 when complete."""
-    suits = sorted({tile[1] for tile in hand if tile[1] != "z"})
-    parts = [lacking(tuple(hand.count(f"{rank}{suit}") for rank in range(1, 10)), True) for suit in suits]
-    parts.append(lacking(tuple(hand.count(tile) for tile in DRAGONS), False))
-    best = {(0, 0): 0}
-    for part in [*parts, *[lacking((0,) * 9, True)] * (3 - len(parts))]:
-        longer = {}
-        for (have, eyes), lack in best.items():
-            for more in range(5 - have):
-                for pair in range(2 - eyes):
-                    key = have + more, eyes + pair
-                    longer[key] = min(longer.get(key, 99), lack + part[2 * more + pair])
-        best = longer
-    least = best[4 - melds, 1]
-    if melds == 0:
-        twos = sum(count // 2 for count in Counter(hand).values())
-        ones = len(hand) - 2 * twos
-        least = min(least, sum(1 if n < ones else 2 for n in range(7 - twos)))
-    return least - 1
 
 
 def far(hand, melds):
@@ -110,6 +52,17 @@ class Account:
         self.exposed, self.pungs, self.own_kongs = [], [], {}  # taken; (verb, tile) -> made
         self.into_revealed = []  # (dangerous, careless)
         self.dealt_in_ready = self.dealt_into_revealed = False
+        self.aims = {}  # fan -> [start, best, near_turn, aimed_turn, ready_turn]
+
+    def aim(self, away):
+        """How far the hand is from each fan now, within two tiles."""
+        for fan, lack in away.items():
+            if lack <= 2:
+                row = self.aims.setdefault(fan, [None, lack, None, None, None])
+                row[1] = min(row[1], lack)
+                for place, least in ((2, 2), (3, 1), (4, 0)):
+                    if lack <= least and row[place] is None:
+                        row[place] = len(self.shanten)
 
     def row(self):
         """The columns of `facts`."""
@@ -152,15 +105,18 @@ class Account:
 class Round:
     """A round while it is played, and what has been seen of it."""
 
-    def __init__(self, record, rules):
+    def __init__(self, record, rules, aims):
         self.table = start(record, rules)
+        self.aiming = aims
+        self.suits = played_suits(record)
         self.tokens = record["events"].split()
         self.seats = [Account(hand) for hand in self.table.hands]
-        kinds = {f"{rank}{suit}" for rank in range(1, 10) for suit in played_suits(record)} | set(DRAGONS)
+        kinds = {f"{rank}{suit}" for rank in range(1, 10) for suit in self.suits} | set(DRAGONS)
         self.wall = Counter(dict.fromkeys(kinds, 4))
         for hand in self.table.hands:
             self.wall.subtract(hand)
         self.river, self.draws, self.caller = [], [], None
+        self.starts = [distances(hand, [], self.suits, rules) if aims else {} for hand in self.table.hands]
         for seat in range(3):
             if seat != self.table.dealer:
                 self.rest(seat, None)
@@ -187,6 +143,8 @@ class Round:
         """The seat has as many tiles as between turns."""
         one = self.seats[seat]
         one.waits = waits_for(self.table, seat)
+        if self.aiming and seat not in self.table.dead:
+            one.aim(distances(*between_turns(self.table, seat), self.suits, self.table.rules))
         live = self.unseen(seat, one.waits), self.left(one.waits)
         if one.waits and one.ready is None:
             one.ready = [len(one.shanten), event, self.table.wall_left, set(one.waits), *live]
@@ -280,8 +238,29 @@ class Round:
             self.seats[seat].into_revealed.append((tile in wanted, tile in wanted and safe))
         self.river.append(tile)
 
+    def aims(self):
+        """The rows of `aims`, by seat and fan."""
+        family = ["seven_pairs", "dragon_seven_pairs", "double_dragon_seven_pairs", "triple_dragon_seven_pairs"]
+        rows = []
+        for seat, one in enumerate(self.seats):
+            fans = {fan for win in self.table.wins if win["seat"] == seat for fan in win["fans"]}
+            for fan in sorted(one.aims, key=FANS.index):
+                as_good = {fan, *(family[family.index(fan) :] if fan in family else [])}
+                as_good |= {"three_dragons_seven_pairs"} if fan == "seven_pairs" else set()
+                _, best, near, aimed, ready = one.aims[fan]
+                rows.append(
+                    {
+                        "seat": seat, "fan": fan, "start": self.starts[seat].get(fan), "best": best,
+                        "near_turn": near, "aimed_turn": aimed, "ready_turn": ready, "won": bool(fans & as_good),
+                    }
+                )  # fmt: skip
+        return rows
+
     def play(self):
         table = self.table
+        dealer = self.seats[table.dealer]
+        if dealer.start_shanten < 0:
+            dealer.aim(self.starts[table.dealer])
         for event, token in enumerate(self.tokens):
             if token in ("e", "z"):
                 apply(table, token)
@@ -335,10 +314,13 @@ def played_suits(record):
     return suits if len(suits) == 2 else suits | {"p", "s"}
 
 
-def facts(record, rules):
-    """(three rows of `facts`, rows of `draws`) of a legal record; sets of tiles where the tables have bits."""
-    one = Round(record, rules)
+def facts(record, rules, aims=False):
+    """(rows of `facts`, of `draws`, of `aims`) of a legal record; sets of tiles where the tables have bits.
+
+    aims: whether to find those too; they take long.
+    """
+    one = Round(record, rules, aims)
     one.play()
     for row in one.draws:
         del row["front"]
-    return [seat.row() for seat in one.seats], one.draws
+    return [seat.row() for seat in one.seats], one.draws, one.aims()

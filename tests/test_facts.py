@@ -13,12 +13,13 @@ from oracle_facts import facts
 from oracle_player import random_round
 
 from analytics import backfill, schema, warehouse
+from ingest.events import FANS
 from ingest.formats.kwx_write import write as write_lines
 from ingest.read import Reader
 from ingest.tiles import NAMES
 from replay import ruleset, watch
 from replay.batch import Replayer
-from replay.facts_tables import DRAWS, FACTS
+from replay.facts_tables import AIMS, DRAWS, FACTS
 from replay.simulate import simulate
 
 DATA = Path(__file__).parent / "data"
@@ -26,16 +27,17 @@ RECORDED = DATA / "node_kwx"
 SUMS = [name for name in FACTS.names if name.endswith(("_expected", "_variance"))]
 
 
-def compare(batch: pa.RecordBatch, records: list[dict], but: tuple[str, ...] = ()) -> tuple[list[dict], list[dict]]:
-    """Checks the facts of a batch against the literal ones, the columns `but` apart; returns both tables' rows."""
+def compare(batch: pa.RecordBatch, records: list[dict], but: tuple[str, ...] = ()) -> tuple[list[dict], ...]:
+    """Checks the facts of a batch against the literal ones, the columns `but` apart; returns the tables' rows."""
     replayer = Replayer(explain=False, facts=True)
     found = replayer.feed(batch)
     ids = batch["round_id"].to_pylist()
-    seats, draws = found["facts"].to_pylist(), found["draws"].to_pylist()
+    seats, draws, aims = (found[name].to_pylist() for name in ("facts", "draws", "aims"))
     assert [row["round_id"] for row in seats] == [one for one in ids for _ in range(3)]
-    for one, record, suits in zip(ids, records, batch["suits"].to_pylist(), strict=True):
+    for place, (one, record, suits) in enumerate(zip(ids, records, batch["suits"].to_pylist(), strict=True)):
         where = record["rules"], record.get("options"), record["events"]
-        expected, drawn = facts(record, ruleset.load(record["rules"], record.get("options")).values)
+        rules = ruleset.load(record["rules"], record.get("options")).values
+        expected, drawn, aimed = facts(record, rules, aims=place % 3 == 0)
         kind_of = {name: kind for kind, name in enumerate(NAMES[suits])}
         mine = [row for row in seats if row["round_id"] == one]
         for seat, (got, want) in enumerate(zip(mine, expected, strict=True)):
@@ -51,7 +53,9 @@ def compare(batch: pa.RecordBatch, records: list[dict], but: tuple[str, ...] = (
             row["tile"] = kind_of[row["tile"]]
         got = [{name: row[name] for name in DRAWS.names[1:]} for row in draws if row["round_id"] == one]
         assert got == drawn, where
-    return seats, draws
+        got = [{name: row[name] for name in AIMS.names[1:]} for row in aims if row["round_id"] == one]
+        assert got == aimed or place % 3, where
+    return seats, draws, aims
 
 
 def read(path: Path) -> pa.RecordBatch:
@@ -69,11 +73,12 @@ def test_random_rounds_of_every_ruleset(tmp_path: Path) -> None:
         records.append(random_round(rng, name, rules.options, rules.values) | {"round": len(records), "game": "g"})
     path = tmp_path / "rounds.jsonl"
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    seats, draws = compare(read(path), records)
+    seats, draws, aims = compare(read(path), records)
     for name in ("wins_missed", "kongs_declined", "pungs_declined", "replacement_hits", "careless_discards"):
         assert any(row[name] for row in seats), name  # the rounds are rich enough to tell
     assert any(row["dealt_in_ready"] for row in seats) and any(row["ready_turn"] == 0 for row in seats)
     assert any(row["behind"] and row["hit"] for row in draws)
+    assert len({row["fan"] for row in aims}) >= 10
 
 
 @pytest.mark.parametrize("name", ["hg_06_yc_pqmb_cap16_piao-choice", "sx_17_xy_half_cap8_passes"])
@@ -196,3 +201,19 @@ def test_settlements_without_draws_have_no_facts() -> None:
     found = Replayer(explain=False, facts=True).feed(archive.rounds.slice(0, 5))
     assert found["rounds"].num_rows == 5
     assert (found["facts"].num_rows, found["draws"].num_rows) == (0, 0)
+
+
+def test_whoever_won_with_a_fan_was_ready_for_it() -> None:
+    replayer = Replayer(explain=False, facts=True)
+    won = set()
+    for seed, name in enumerate(["suizhou", "xiangyang_unlimited", "qichun", "3d_shiyan"]):
+        for batch in simulate(name, 1500, 200 + seed):
+            found = replayer.feed(batch)
+            aims = {(row["round_id"], row["seat"], row["fan"]): row for row in found["aims"].to_pylist()}
+            for win in found["wins"].to_pylist():
+                for fan in set(win["fans"]) & set(FANS[: watch.SHAPES]):
+                    row = aims[win["round_id"], win["seat"], fan]
+                    assert row["won"] and row["ready_turn"] is not None and row["best"] <= 0
+                    assert row["near_turn"] <= row["aimed_turn"] <= row["ready_turn"]
+                    won.add(fan)
+    assert len(won) >= 8
