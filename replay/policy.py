@@ -298,11 +298,14 @@ def plan_own_kong(sim, rules, tb, sh):
         if added and dangerous(st, seat) >> kind & 1 and happens(sim.mind, sim.defend[seat]):
             continue
         before = shanten(st, sh, seat)
+        hidden = st.hidden[seat]
         add_tile(st, tb, seat, kind, -held)
         st.melds[seat] += 0 if added else 1
+        st.hidden[seat] = hidden & ~(1 << kind)  # a triplet face down is turned up with its kong
         worse = shanten(st, sh, seat) > before and not added
         # A hand just laid open must still be ready with whatever the replacement is.
         apart = st.revealing and waits_of(st, tb, seat) & ~(1 << kind) == 0
+        st.hidden[seat] = hidden
         st.melds[seat] -= 0 if added else 1
         add_tile(st, tb, seat, kind, held)
         if apart or not happens(sim.mind, chance * (sim.kong_idle[seat] if worse else 1.0)):

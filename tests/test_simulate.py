@@ -368,3 +368,11 @@ def test_what_cannot_be_simulated_is_said(arguments, message):
 def test_an_unknown_account_is_said():
     with pytest.raises(simulate.SimulationError, match="policy of 'w1': expected accounts u1 to u48"):
         next(simulate.simulate("hubei", 5, 1, policy={"w1": PLAIN}))
+
+
+def test_no_kong_of_a_hidden_triplet_leaves_a_revealed_hand_without_a_discard() -> None:
+    """A hand laid open with four of a kind, three of them face down, the fourth in a run: a kong breaks the run."""
+    rules = simulate.playable("kwx-server_shiyan", None)
+    played = simulate.Played(100)
+    played.add(record(simulate.SIM), rules, simulate.Room(2, simulate.ACCOUNTS, None), 238, 12)
+    assert played.rounds > 6
