@@ -90,7 +90,8 @@ def wilson(k: np.ndarray, n: np.ndarray, effect: np.ndarray | float = 1.0) -> Es
         m = n / effect
         centre = (p + Z * Z / (2 * m)) / (1 + Z * Z / m)
         half = Z * np.sqrt(p * (1 - p) / m + Z * Z / (4 * m * m)) / (1 + Z * Z / m)
-    return Estimate(p, np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1))
+    low = np.where(k == 0, 0.0, np.clip(centre - half, 0, 1))  # rounding leaves dust at both ends
+    return Estimate(p, np.where(n > 0, low, np.nan), np.where((k == n) & (n > 0), 1.0, np.clip(centre + half, 0, 1)))
 
 
 def difference(a: Sums, b: Sums, cross: np.ndarray) -> Estimate:
