@@ -25,6 +25,15 @@ def test_the_parquet_twin_is_lossless(tmp_path: Path, keep: bool) -> None:
     assert read(DATA / "hubei.jsonl", path)[2][1]["repeats"] == len(LINES)
 
 
+def test_a_rejected_round_of_a_twin_shows_its_record_as_written(tmp_path: Path) -> None:
+    other = LINES[0].replace(b'"base":1', b'"base": 2 ')
+    (tmp_path / "a.jsonl").write_bytes(other + b"\n")
+    convert(Reader([tmp_path / "a.jsonl"], keep_raw=True), tmp_path / "twin.parquet")
+    _, [reject], _ = read(DATA / "hubei.jsonl", tmp_path / "twin.parquet")
+    assert (reject["code"], reject["record"]) == ("duplicate_round", 0)
+    assert reject["raw"].encode() == other
+
+
 def changed(**columns: Any) -> bytes:
     """The twin of the sample with the values of some columns put in row 1."""
     table = pa.Table.from_batches(list(Reader([DATA / "hubei.jsonl"]))[0:1][0][:1])

@@ -26,6 +26,7 @@ from ingest.tiles import ALL_TILES, KINDS, NO_TILE, PAD, SUITS
 from ingest.unpack import Fault
 
 NAME = "kwx-parquet"
+RAW = pa.large_string()
 REQUIRED = ("game", "round", "rules", "options", "suits", "players", "dealer", "base", "deal", "events", "format")
 _FROM = ("logged", "config", "inferred", "ambiguous")
 WORDS = {
@@ -53,29 +54,50 @@ def read(stream: Stream, context: Context) -> Iterator[Parsed]:
     with stream.file() as file:
         try:
             parquet = pq.ParquetFile(file)
+            names = [name for name in parquet.schema_arrow.names if name != "raw" or context.keep_raw]
             first = 0
-            for batch in parquet.iter_batches(context.batch_rounds):
-                yield parse(batch, stream.name, first, context)
+            for batch in parquet.iter_batches(context.batch_rounds, columns=names):
+                yield parse(batch, stream.name, first, context, _Raw(parquet))
                 first += batch.num_rows
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             stream.fault = Fault("corrupt", f"not a readable Parquet file ({str(error).splitlines()[0][:200]})")
 
 
+class _Raw:
+    """The column `raw` of a file that was read without it: half of the bytes, which only a rejected round asks for."""
+
+    def __init__(self, parquet: pq.ParquetFile) -> None:
+        self._parquet = parquet
+
+    def __getitem__(self, row: int) -> str | None:
+        """The raw record of a row of the file, None where it has none."""
+        if "raw" not in self._parquet.schema_arrow.names:
+            return None
+        group = 0
+        while row >= (rows := self._parquet.metadata.row_group(group).num_rows):
+            row, group = row - rows, group + 1
+        return self._parquet.read_row_group(group, ["raw"])["raw"][row].as_py()
+
+
 class _Lines(Sequence[bytes]):
     """The records of rounds: the raw ones where they were kept, else their canonical lines, made when asked for."""
 
-    def __init__(self, rounds: pa.RecordBatch) -> None:
-        self._rounds = rounds
+    def __init__(self, rounds: pa.RecordBatch, records: np.ndarray, raw: _Raw | None) -> None:
+        self._rounds, self._records, self._raw = rounds, records, raw
 
     def __len__(self) -> int:
         return self._rounds.num_rows
 
     def __getitem__(self, at: Any) -> Any:
-        return write(self._rounds.slice(at, 1))[:-1]
+        one = self._rounds.slice(at, 1)
+        if self._raw is not None and one["raw"].null_count:
+            where = ROUNDS.get_field_index("raw")
+            one = one.set_column(where, ROUNDS.field(where), pa.array([self._raw[int(self._records[at])]], RAW))
+        return write(one)[:-1]
 
 
-def parse(batch: pa.RecordBatch, source: str, first: int, context: Context) -> Parsed:
-    """A batch of the file to rounds and rejects; `first` is the record number of its first row."""
+def parse(batch: pa.RecordBatch, source: str, first: int, context: Context, raw: _Raw | None = None) -> Parsed:
+    """A batch of the file to rounds and rejects; `first` is the record number of its first row, `raw` what is left."""
     faults: dict[int, Reject] = {}
 
     def refuse(rows: np.ndarray, code: str, field: str, message: str) -> None:
@@ -100,37 +122,41 @@ def parse(batch: pa.RecordBatch, source: str, first: int, context: Context) -> P
             refuse(array.is_null().to_numpy(zero_copy_only=False), "missing_key", field.name, f"no {field.name!r}")
         arrays.append(array)
     rounds = pa.RecordBatch.from_arrays(arrays, schema=ROUNDS)
-    good = np.array([row not in faults for row in range(batch.num_rows)], bool)
-    checked = rounds.filter(pa.array(good))
-    at = np.flatnonzero(good)
+    checked, at = _without(rounds, faults)
     for rows, code, field, message in _faults(checked):
-        refuse(np.isin(np.arange(batch.num_rows), at[rows]), code, field, message)
-    pairs = zip(checked.column("rules").to_pylist(), checked.column("options").to_pylist(), strict=True)
-    resolved = {}
-    for row, (rules, options) in zip(at.tolist(), pairs, strict=True):
+        if rows.any():
+            refuse(np.isin(np.arange(batch.num_rows), at[rows]), code, field, message)
+    kept, at = _without(rounds, faults)
+    answers: list[tuple[str, str] | Reject] = []
+    pairs, places = _pairs(kept)
+    for rules, options in pairs:
         try:
-            resolved[row] = context.ruleset(rules, options)
+            answers.append(context.ruleset(rules, options))
         except Reject as reject:
-            faults.setdefault(row, reject)
+            answers.append(reject)
         except ValueError:
-            faults.setdefault(row, Reject("bad_json", "options", f"{options[:40]!r} is not a JSON object"))
-    good = np.array([row not in faults for row in range(batch.num_rows)], bool)
-    kept = rounds.filter(pa.array(good))
-    records = first + np.flatnonzero(good)
-    site = context.site or ""
+            answers.append(Reject("bad_json", "options", f"{options[:40]!r} is not a JSON object"))
+    if any(isinstance(answer, Reject) for answer in answers):
+        for row, place in zip(at.tolist(), places.tolist(), strict=True):
+            if isinstance(answers[place], Reject):
+                faults[row] = answers[place]
+        fine = np.array([not isinstance(answer, Reject) for answer in answers], bool)[places]
+        kept, at, places = kept.filter(pa.array(fine)), at[fine], places[fine]
+    resolved = [("", "") if isinstance(answer, Reject) else answer for answer in answers]
+    records = first + at
     put = {
         "source": constant(source, kept.num_rows),
         "record": pa.array(records, pa.int64()),
         "line": pa.array(records + 1, pa.int64()),
         "byte": pa.nulls(kept.num_rows, pa.int64()),
-        "site": _dictionary([name or site for name in kept.column("site").to_pylist()]),
-        "rules": _dictionary([resolved[row][0] for row in np.flatnonzero(good).tolist()]),
-        "options": _dictionary([resolved[row][1] for row in np.flatnonzero(good).tolist()]),
+        "site": _named(kept.column("site"), context.site or ""),
+        "rules": _dictionary(places, [rules for rules, _ in resolved]),
+        "options": _dictionary(places, [options for _, options in resolved]),
         # Names decide the identity of a round, so the digests are made again; the content is that of the record.
         "round_id": pa.nulls(kept.num_rows, pa.uint64()),
         "game_key": pa.nulls(kept.num_rows, pa.uint64()),
     }
-    lines = _Lines(kept)
+    lines = _Lines(kept, records, raw)
     if not context.keep_raw:
         put["raw"] = pa.nulls(kept.num_rows, pa.large_string())
     for name, array in put.items():
@@ -151,8 +177,35 @@ def _as(array: pa.Array, kind: pa.DataType) -> pa.Array:
     return array.cast(kind)
 
 
-def _dictionary(values: list[str]) -> pa.Array:
-    return pa.array(values, pa.string()).dictionary_encode()
+def _without(rounds: pa.RecordBatch, faults: dict[int, Reject]) -> tuple[pa.RecordBatch, np.ndarray]:
+    """The rows that have no fault, and which they are."""
+    good = np.ones(rounds.num_rows, bool)
+    good[list(faults)] = False
+    return (rounds.filter(pa.array(good)) if faults else rounds), np.flatnonzero(good)
+
+
+def _pairs(rounds: pa.RecordBatch) -> tuple[list[tuple[str, str]], np.ndarray]:
+    """The distinct rules with options, in the order in which they come, and the place of each row's."""
+    rules, options = rounds.column("rules"), rounds.column("options")
+    both = rules.indices.to_numpy().astype(np.int64) * (len(options.dictionary) + 1) + options.indices.to_numpy()
+    _, first, inverse = np.unique(both, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return [(rules[row].as_py(), options[row].as_py()) for row in first[order].tolist()], place[inverse]
+
+
+def _dictionary(places: np.ndarray, words: list[str]) -> pa.Array:
+    """The word at each place as a dictionary column of the words that occur, in the order in which they come."""
+    distinct = list(dict.fromkeys(words[place] for place in dict.fromkeys(places.tolist())))
+    number = np.array([distinct.index(word) if word in distinct else 0 for word in words], np.int32)
+    return pa.DictionaryArray.from_arrays(pa.array(number[places], pa.int32()), pa.array(distinct, pa.string()))
+
+
+def _named(sites: pa.DictionaryArray, site: str) -> pa.Array:
+    """The names of sites, `site` where there is none."""
+    words = [word or site for word in sites.dictionary.to_pylist()] + [site]
+    return _dictionary(sites.indices.fill_null(len(words) - 1).to_numpy(), words)
 
 
 def _rows(column: pa.Array, wrong: np.ndarray) -> np.ndarray:
@@ -165,13 +218,21 @@ def _rows(column: pa.Array, wrong: np.ndarray) -> np.ndarray:
 def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]]:
     """(rows, code, field, message) for each check that some rows fail."""
     count = rounds.num_rows
+    there = {name for name in rounds.schema.names if rounds.column(name).null_count < count}
     for name, words in WORDS.items():
+        column = rounds.column(name)
+        if name not in there or column.type == DICT and set(column.dictionary.to_pylist()) <= {*words}:
+            continue
         known = pc.is_in(rounds.column(name).cast(pa.string()), pa.array([*words, None], pa.string()))
         yield ~known.to_numpy(zero_copy_only=False), "bad_value", name, f"expected one of {', '.join(words)}"
     for name, shape in SHAPES.items():
+        if name not in there:
+            continue
         told = pc.match_substring_regex(rounds.column(name), rf"\A(?:{shape})\z")
         yield ~pc.fill_null(told, True).to_numpy(zero_copy_only=False), "bad_value", name, "not of the form of the log"
     for name, (low, high) in RANGES.items():
+        if name not in there:
+            continue
         column = rounds.column(name)
         nested = pa.types.is_list(column.type) or pa.types.is_fixed_size_list(column.type)
         values = column.flatten() if nested else column
@@ -181,6 +242,8 @@ def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]
         yield _rows(column, wrong) if nested else wrong, "bad_value", name, f"expected {limits}"
     for name in ("players", "dice", "piao", "events", "event_no", "times", "result_points", "result_kongs"):
         column = rounds.column(name)
+        if name not in there or not column.flatten().null_count:
+            continue
         holes = column.flatten().is_null().to_numpy(zero_copy_only=False)
         yield _rows(column, holes), "bad_type", name, "a null inside the list"
     deal = _bytes(rounds.column("deal"), 42).reshape(count, 3, 14)
@@ -195,25 +258,26 @@ def _faults(rounds: pa.RecordBatch) -> Iterator[tuple[np.ndarray, str, str, str]
     long = pc.greater(pc.utf8_length(rounds.column("players").flatten()), NAME_LIMIT)
     long = pc.fill_null(long, False).to_numpy(zero_copy_only=False)
     yield _rows(rounds.column("players"), long), "bad_value", "players", f"expected at most {NAME_LIMIT} characters"
-    yield ~_orders(rounds), "bad_tile", "proof_order", "expected 84 tiles of two characters"
-    private = [text is None or _private(text) for text in rounds.column("extra").to_pylist()]
-    yield ~np.array(private, bool), "bad_json", "extra", "expected a JSON object of private keys"
+    if "proof_order" in there:
+        yield ~_orders(rounds), "bad_tile", "proof_order", "expected 84 tiles of two characters"
+    if "extra" in there:
+        private = [text is None or _private(text) for text in rounds.column("extra").to_pylist()]
+        yield ~np.array(private, bool), "bad_json", "extra", "expected a JSON object of private keys"
     wall = _bytes(rounds.column("wall"), 44)
     lacking = rounds.column("wall").is_null().to_numpy(zero_copy_only=False)
     yield ~((wall < KINDS).all(axis=1) | lacking), "bad_tile", "wall", "expected kinds 0-20"
     events = rounds.column("events")
     settled = rounds.column("settlement").is_valid().to_numpy(zero_copy_only=False)
-    yield ~settled_well(rounds.column("settlement")), "bad_value", "settlement", "not of the form of a settled round"
+    if "settlement" in there:
+        fine = settled_well(rounds.column("settlement"))
+        yield ~fine, "bad_value", "settlement", "not of the form of a settled round"
     flat = pc.fill_null(events.flatten(), 0).to_numpy()
-    bare = np.repeat(settled, pc.fill_null(pc.list_value_length(events), 0).to_numpy()) & is_bare_draw(flat)
-    yield (
-        _rows(events, ~(event_is_sound(flat) | bare)),
-        "bad_token",
-        "events",
-        "a number that is no event",
-    )
+    sound = event_is_sound(flat)
+    if not sound.all():
+        bare = np.repeat(settled, pc.fill_null(pc.list_value_length(events), 0).to_numpy()) & is_bare_draw(flat)
+        yield _rows(events, ~(sound | bare)), "bad_token", "events", "a number that is no event"
     lengths = pc.list_value_length(events)
-    for name in ("times", "event_no"):
+    for name in sorted({"times", "event_no"} & there):
         same = pc.fill_null(pc.equal(pc.list_value_length(rounds.column(name)), lengths), True)
         yield ~same.to_numpy(zero_copy_only=False), "bad_count", name, "expected one value for each event"
     wins = rounds.column("result_wins")
@@ -247,8 +311,12 @@ def _private(text: str) -> bool:
 
 
 def _bytes(column: pa.Array, size: int) -> np.ndarray:
-    data = b"".join([value if value is not None else bytes([PAD]) * size for value in column.to_pylist()])
-    return np.frombuffer(data, np.uint8).reshape(len(column), size)
+    """Byte strings of one size, (rows, size), PAD where there are none."""
+    data = column.buffers()[1]
+    if data is None:
+        return np.full((len(column), size), PAD, np.uint8)
+    values = np.frombuffer(data, np.uint8, len(column) * size, column.offset * size).reshape(-1, size)
+    return np.where(column.is_valid().to_numpy(zero_copy_only=False)[:, None], values, np.uint8(PAD))
 
 
 def is_bare_draw(events: np.ndarray) -> np.ndarray:
@@ -288,6 +356,12 @@ def _share_is_sound(share: dict[str, Any]) -> bool:
 
 def event_is_sound(events: np.ndarray) -> np.ndarray:
     """Which packed events (uint32) are ones that a token can give: seat, verb, tile and source go together."""
+    low = _sound(np.arange(1 << 13, dtype=np.uint32))[events & 0x1FFF] & (events >> 13 == 0)
+    reveals = (events >> 2 & 15 == ev.REVEAL) & (events & 3 != ev.NO_SEAT) & (events >> 6 >> KINDS == 0)
+    return low | reveals
+
+
+def _sound(events: np.ndarray) -> np.ndarray:
     part = ev.unpack(events)
     seat, verb, tile, source = part["seat"], part["verb"], part["tile"], part["source"]
     ends = (verb == ev.EXHAUSTED) | (verb == ev.ABORTED)
