@@ -21,6 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+os.environ["POLARS_MAX_THREADS"] = "1"
 
 import duckdb
 import numba
@@ -55,7 +56,7 @@ def ours(path: Path, scanner: object) -> int:
 def by_duckdb(path: Path) -> None:
     with duckdb.connect(config={"threads": 1}) as connection:
         query = f"SELECT * FROM read_json('{path}', format='newline_delimited', maximum_object_size=4194304)"
-        for _ in connection.execute(query).to_arrow_reader(100_000):
+        for _ in connection.sql(query).to_arrow_reader(100_000):
             pass
 
 
@@ -83,9 +84,9 @@ def hostile(folder: Path) -> None:
     print("\n| hostile log | lines | CPU s | lines/s |\n|---|---:|---:|---:|")
     chance = random.Random(1)
     for what, count, line in (
-        ("lines of one byte", 1_000_000, lambda at: b"x"),
-        ("empty objects", 1_000_000, lambda at: b"{}"),
-        ("numbers, all different", 300_000, lambda at: b"%d" % at),
+        ("lines of one byte", 300_000, lambda at: b"x"),
+        ("empty objects", 300_000, lambda at: b"{}"),
+        ("numbers, all different", 30_000, lambda at: b"%d" % at),
         ("a cut round", 30_000, lambda at: b'{"kwx":1,"game":"%d","round":' % at),
         ("noise", 30_000, lambda at: chance.randbytes(40).replace(b"\n", b" ")),
     ):
@@ -104,7 +105,6 @@ def main() -> None:
     parser.add_argument("--rules", default="base", help="ruleset; by default the first playable one")
     chosen = parser.parse_args()
     rules = chosen.rules if chosen.rules != "base" else ruleset.ids()[0]
-    os.environ["POLARS_MAX_THREADS"] = "1"
     pa.set_cpu_count(1)
     print(f"Python {platform.python_version()}, duckdb {duckdb.__version__}, numba {numba.__version__}, ", end="")
     print(f"polars {polars.__version__}, pyarrow {pa.__version__}; {os.cpu_count()} cores; {rules}")
