@@ -14,12 +14,12 @@ from replay.review import PLAYER, review
 from replay.simulate import simulate
 
 WILD = "[bold]u2[/bold]\x1b[31m<script>"
-CARELESS = Policy(noise=0.4, pung=0.3, reveal=0)
+CARELESS = Policy(noise=0.8, pung=0.3, reveal=0)
 
 
 @pytest.fixture(scope="module")
 def db(tmp_path_factory):
-    """A data set of 40 rounds of three accounts: u1 plays as the rollouts do, u2 (oddly named) at random often."""
+    """A data set of 40 rounds of three accounts: u1 plays as the rollouts do, u2 (oddly named) mostly at random."""
     folder = tmp_path_factory.mktemp("player")
     policies = {"u1": PLAYER, "u2": CARELESS, "u3": PLAYER}
     lines = []
@@ -35,18 +35,18 @@ def db(tmp_path_factory):
 
 
 def test_careless_play_shows(db):
-    careful, careless = (player.report(db, name, rounds=14, rollouts=256, worst=6) for name in ("u1", WILD))
+    careful, careless = (player.report(db, name, rounds=10, rollouts=200, worst=4) for name in ("u1", WILD))
     one, two = careful["review"], careless["review"]
-    assert one["rounds"] == two["rounds"] == 14 and one["decisions"] > 60 < two["decisions"]
+    assert one["rounds"] == two["rounds"] == 10 and one["decisions"] > 40 < two["decisions"]
     assert two["notes"]["further"] > 10 and one["notes"].get("further", 0) < 4
     assert two["loss_per_round"] - one["loss_per_round"] > 2 * (
         two["loss_per_round_error"] ** 2 + one["loss_per_round_error"] ** 2
     ) ** 0.5  # fmt: skip
     assert two["flagged"] > one["flagged"]
     losses = [row["loss_stakes"] for row in careless["worst"]]
-    assert losses == sorted(losses, reverse=True) and len(losses) == 6 and losses[0] > 0
+    assert losses == sorted(losses, reverse=True) and len(losses) == 4 and losses[0] > 0
     for row in careless["worst"]:
-        assert row["n"] == 256 and row["loss"] > 0
+        assert row["n"] == 200 and row["loss"] > 0
         assert row["options"][row["best"]]["value"] > row["options"][row["played"]]["value"]
         assert abs(row["loss"] - row["loss_stakes"] * row["stake"]) < 0.001 * row["stake"] + 0.001
     net = {one["metric"]: one for one in careless["statistics"]}["net"]

@@ -111,12 +111,12 @@ def test_every_unseen_tile_is_as_likely_in_the_wall():
     places = 44 - pos.st.front - pos.st.back
     share = places / live.sum()
     found = np.zeros(21)
-    for seed in range(3000):
+    for seed in range(1500):
         st = relaid(one, sim, pos, seat, seed)
         found += np.bincount(st.wall[st.front : 44 - st.back], minlength=21)
-    error = np.sqrt(3000 * live * share * (1 - share)) + 1e-9
-    assert np.abs((found - 3000 * live * share) / error).max() < 4
-    assert found.sum() == 3000 * places
+    error = np.sqrt(1500 * live * share * (1 - share)) + 1e-9
+    assert np.abs((found - 1500 * live * share) / error).max() < 4
+    assert found.sum() == 1500 * places
 
 
 def exchanged(row, one, seat, event, kind_from, kind_to, other):
@@ -140,7 +140,7 @@ def test_what_the_seat_cannot_see_changes_nothing():
         one, sim, pos = prepare(row, piao), record(SIM), record(POSITION)
         for decision, _ in Reviewer().find(one, 7):
             event, seat = int(decision.event), int(decision.seat)
-            if event < 12 or event % 5 or sum(checked.values()) > 40:
+            if event < 12 or event % 5 or sum(checked.values()) > 24:
                 continue
             stand(sim, pos, one.rules.record, hand_tables(), one.rin, one.log, event)
             wall = Counter(record_["wall"][2 * at : 2 * at + 2] for at in range(pos.st.front, 44 - pos.st.back))
@@ -160,7 +160,7 @@ def test_what_the_seat_cannot_see_changes_nothing():
                     )
                     assert before == after and len(before) == 1
                     checked["claim" if decision.claim else "turn"] += 1
-    assert checked["turn"] > 10 and checked["claim"] > 2, checked
+    assert checked["turn"] > 8 and checked["claim"] > 1, checked
 
 
 # What it is worth
@@ -230,7 +230,7 @@ def test_values_at_the_end_of_the_wall_are_the_exact_expectations():
     reviewer, compared, spread = Reviewer(), 0, 0
     for ident, options in (("hubei", "{}"), ("xiangyang_unlimited", "{}")):
         shown = Policy(win=0, self_draw=0, reveal=1, noise=0, kong=0, pung=0.5)
-        for record_, row, piao in played(ident, 24, 5, (shown, shown, PASSING), options):
+        for record_, row, piao in played(ident, 22, 5, (shown, shown, PASSING), options):
             one = prepare(row, piao)
             rules = ruleset.load(ident, record_.get("options")).values
             for decision, choices in reviewer.find(one, 7):
@@ -258,7 +258,7 @@ def test_values_at_the_end_of_the_wall_are_the_exact_expectations():
                     assert abs(found.mean - exact) <= 4.5 * found.error + 1e-9, (row["game"], row["round"], tokens)
                     compared += 1
                     spread += found.error > 0
-    assert compared > 20 and spread > 5, (compared, spread)
+    assert compared > 15 and spread > 2, (compared, spread)
 
 
 def blundered(row, decision, option):
@@ -287,7 +287,7 @@ def test_planted_blunders_come_out():
                 if not other or found[kind] == 2:
                     continue
                 worst = min(other, key=lambda option: option.useful_live)
-                rows = review(tables_of(blundered(row, decision, worst), piao), int(decision.seat), 800)
+                rows = review(tables_of(blundered(row, decision, worst), piao), int(decision.seat), 500)
                 planted = rows[-1]
                 assert planted["event"] == event and max(rows, key=lambda one: one["loss"]) is planted
                 assert planted["flagged"] and planted["loss"] > 3 * planted["loss_error"]
