@@ -11,6 +11,7 @@ import json
 import os
 import platform
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -145,19 +146,10 @@ def merging(folder: Path, log: Path, rounds: int) -> None:
         partition.remove(str(parts))
     exported, _ = timed(lambda: export.write(folder / "data1", folder / "export"))
     table.seconds("export as Parquet", exported)
-    random = np.random.default_rng(1)
-    sift = Sift()
-
-    def decide() -> None:
-        for _ in range(IDS // 4096):
-            ids = random.integers(0, 1 << 63, 4096, np.uint64)
-            sift.decide(ids, ids, np.zeros(len(ids), bool))
-
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    seconds, _ = timed(decide)
+    deciding = subprocess.run([sys.executable, __file__, "--decide"], capture_output=True, text=True, check=True)
+    seconds, held = map(float, deciding.stdout.split())
     print(f"| decide about repeats, among {IDS:,} | {seconds:.2f} | {seconds / IDS * 1e6:.2f} "
           f"| {seconds / IDS * 1e9 / 3600:,.2f} |")  # fmt: skip
-    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     table = Table("Bytes", rounds, "what", "size", "bytes a round", "10⁹ rounds")
     for suffix in PACKED:
         table.bytes(f"log, `{suffix}`", (folder / f"log{suffix}").stat().st_size)
@@ -168,7 +160,22 @@ def merging(folder: Path, log: Path, rounds: int) -> None:
     for name, count in json.loads((folder / "export" / "_kwx.json").read_text())["rows"].items():
         if count > rounds:
             table.bytes(f"— of it `{name}`", folder_size(folder / "export" / name))
-    print(f"\nids of repeats: {(after - before) * 1024 / IDS:.0f} bytes a round at the most")
+    print(f"\nmemory to decide about repeats: {held:.0f} bytes a round at the most")
+
+
+def decide() -> None:
+    """In a process of its own: prints the CPU seconds of deciding about IDS rounds, and its memory in bytes a round."""
+    random = np.random.default_rng(1)
+    sift = Sift()
+
+    def decisions() -> None:
+        for _ in range(IDS // 4096):
+            ids = random.integers(0, 1 << 63, 4096, np.uint64)
+            sift.decide(ids, ids, np.zeros(len(ids), bool))
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    seconds, _ = timed(decisions)
+    print(seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / IDS)
 
 
 def sharing(folder: Path, log: Path, rounds: int) -> None:
@@ -200,7 +207,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=60_000)
     parser.add_argument("--rules", help="ruleset; by default the first playable one")
+    parser.add_argument("--decide", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
+    if chosen.decide:
+        decide()
+        return
     rules = chosen.rules or ruleset.ids()[0]
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
           f"{chosen.rounds:,} rounds of {rules}")  # fmt: skip

@@ -3,6 +3,7 @@
 What a lost worker had under way, or had done without the answer having been fetched, dask gives to another.
 """
 
+import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -72,13 +73,15 @@ def connected(address: str) -> Iterator[Workers]:
     except ImportError as error:
         raise ClusterError("--workers needs dask: pip install 'kwx[cluster]'") from error
     with ExitStack() as stack:
+        stack.enter_context(_quiet())
         if address.startswith(LOCAL):
             count = address.removeprefix(LOCAL)
             if not count.isdecimal() or int(count) < 1:
                 raise ClusterError(f"--workers {address}: expected local:N, for example {LOCAL}{os.cpu_count()}")
             cluster = LocalCluster(
-                n_workers=int(count), threads_per_worker=1, host="127.0.0.1", dashboard_address=None, silence_logs=40
-            )
+                n_workers=int(count), threads_per_worker=1, host="127.0.0.1", dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )  # fmt: skip
             address = stack.enter_context(cluster).scheduler_address
         try:
             client = stack.enter_context(Client(address, timeout=PATIENCE, set_as_default=False))
@@ -86,6 +89,20 @@ def connected(address: str) -> Iterator[Workers]:
             raise ClusterError(f"--workers {address}: no scheduler answers there ({_first_line(error)})") from error
         _check(client, address)
         yield Workers(client)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without dask's own reports: what concerns the user is raised."""
+    names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] in ("distributed", "tornado")]
+    levels = [(logging.getLogger(name), logging.getLogger(name).level) for name in names]
+    try:
+        for logger, _ in levels:
+            logger.setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for logger, level in levels:
+            logger.setLevel(level)
 
 
 def _check(client: Any, address: str) -> None:
