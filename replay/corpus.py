@@ -13,7 +13,7 @@ from replay.seating import Pair, Sitting, shares
 from replay.simulate import EPOCH_MS, SLOT_MS, Room
 
 STAKES = (1, 2, 5, 10, 50)
-PERSON, QUEUE, PAIRS, STARTS = 64, 65, 66, 67  # purposes of streams
+PERSON, QUEUE, PAIRS, STARTS, CHAIRS = 64, 65, 66, 67, 68  # purposes of streams
 NEWCOMERS = 0.3  # of the accounts join later, over JOINING_DAYS
 JOINING_DAYS = 10
 BUILD_DAYS = 4  # from one build of the client to the next
@@ -66,16 +66,19 @@ class Population:
         together: dict[int, int] = {}
         for number, pair in enumerate(pairs):
             roll = shares(self._seed, slot, number, PAIRS, 1)[0]
-            if (online[pair.one] or online[pair.other]) and pair.cheat.on(slot // 24) and roll < pair.q:
+            joined = max(self.joins[pair.one], self.joins[pair.other]) <= slot // 24
+            met = joined and (online[pair.one] or online[pair.other])
+            if met and pair.cheat.on(slot // 24) and roll < pair.q:
                 online[pair.one] = online[pair.other] = True
                 stake[pair.other] = stake[pair.one]
                 together[pair.one], together[pair.other] = pair.other, pair.one
+        chairs = shares(self._seed, slot, 0, CHAIRS, len(self.names)) if together else rolls[2]
         found: list[tuple[list[int], int]] = []
         order = order[online[order]]
         levels = stake[order]
         for level, base in enumerate(STAKES):
             waiting = order[levels == level].tolist()
-            found += [(table, base) for table in _tables(waiting, together, rolls[0])]
+            found += [(table, base) for table in _tables(waiting, together, chairs)]
         return found
 
     def sittings(self, pairs: list[Pair], high: set[int]) -> Iterator[Sitting]:
@@ -91,10 +94,10 @@ class Population:
             slot += 1
 
 
-def _tables(waiting: list[int], together: dict[int, int], rolls: np.ndarray) -> list[list[int]]:
+def _tables(waiting: list[int], together: dict[int, int], chairs: np.ndarray) -> list[list[int]]:
     """Threes of a queue in its order, pairs kept together; who is left over doesn't play.
 
-    rolls: a number from 0 to 1 of each account, by which a pair's table is seated.
+    chairs: a number from 0 to 1 of each account, by which a pair's table is seated.
     """
     if not together:
         return [waiting[at : at + 3] for at in range(0, len(waiting) - 2, 3)]
@@ -105,7 +108,7 @@ def _tables(waiting: list[int], together: dict[int, int], rolls: np.ndarray) -> 
     for one in paired:
         other = together[one]
         if place[one] < place[other] and singles:
-            tables.append(sorted([one, other, singles.pop(0)], key=lambda account: rolls[account]))
+            tables.append(sorted([one, other, singles.pop(0)], key=lambda account: chairs[account]))
     tables += [singles[at : at + 3] for at in range(0, len(singles) - 2, 3)]
     return sorted(tables, key=lambda table: min(place[account] for account in table))
 

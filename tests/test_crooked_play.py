@@ -4,12 +4,14 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from crooked_corpus import DISCARDS, KIND, Corpus, made, moves
+from crooked_corpus import DISCARDS, KIND, Corpus, made, moves, within
 
 from ingest import events
 from replay.cheat_record import CROOK
+from replay.cheats import parse
 from replay.corpus import Population
 from replay.jit import jit, record
+from replay.seating import Pair
 from replay.think_times import curves, person_time
 
 CALLS = (events.PUNG, events.KONG, events.CONCEALED_KONG, events.ADDED_KONG)
@@ -100,6 +102,18 @@ def test_pairs_meet(accounts):
         seats = Counter((players.index("u9") - players.index("u8")) % 3 for players in games.values()
                         if {"u8", "u9"} <= set(players))  # fmt: skip
         assert set(seats) == {1, 2}
+
+
+def test_a_pair_and_its_third_sit_in_any_order():
+    house = Population(3, 60)
+    pair = Pair(12, 20, 1.0, parse("friends:account=u13,partner=u21"))
+    chairs = Counter()
+    for slot in range(1200):
+        for table, _ in house.queue(slot, [pair], set()):
+            if {12, 20} <= set(table):
+                chairs[table.index(12), table.index(20)] += 1
+    total = sum(chairs.values())
+    assert len(chairs) == 6 and total > 150 and all(within(count, total, 1 / 6, 3.5) for count in chairs.values())
 
 
 def decision_times(corpus: Corpus, who: str) -> list[int]:
