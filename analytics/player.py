@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analytics import accounts, warehouse
+from analytics import accounts, luck, warehouse
 from ingest.events import DISCARD
 from ingest.mask import Mask
 from replay import one_round
@@ -88,6 +88,7 @@ def report(
         account, site = _known(connection, account, site, mask)
         statistics = _plain(accounts.account_table(connection, account, site).to_dicts())
         opponents = _plain(accounts.opponents(connection, account, site).to_dicts())
+        tiles = _plain(luck.adjusted(connection, None, {"player": account, "site": site}).to_dicts())
         latest = _rows(connection, LATEST, [account, site, rounds])
     for row in opponents:
         row["opponent"] = mask.name(row["opponent"]) if mask else row["opponent"]
@@ -113,6 +114,7 @@ def report(
         "site": site,
         "statistics": statistics,
         "opponents": opponents,
+        "luck": tiles[0] if tiles and tiles[0]["n"] else None,  # of rounds whose draws are known
         "review": {
             "rounds": len(prepared), "skipped": dict(sorted(skipped.items())),
             "decisions": len(screened), "screen": samples, "rollouts": rollouts,

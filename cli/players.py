@@ -44,7 +44,7 @@ def player(
             db, account, site=site, rounds=rounds, rollouts=rollouts, worst=worst, mask=masking(mask), progress=step
         )
     if as_json:
-        write({"kind": "account", **{key: found[key] for key in ("account", "site", "review")}})
+        write({"kind": "account", **{key: found[key] for key in ("account", "site", "luck", "review")}})
         for kind, rows in (("statistic", "statistics"), ("opponent", "opponents"), ("decision", "worst")):
             for one in found[rows]:
                 write({"kind": kind, **one})
@@ -82,6 +82,7 @@ def _head(found: dict[str, Any]) -> list[str]:
     return [
         name,
         *_statistics(found["statistics"]),
+        *_luck(found["luck"]),
         "",
         f"reviewed: the latest {review['rounds']:,} rounds, {review['decisions']:,} decisions, "
         f"{review['discards']:,} of them discards",
@@ -105,6 +106,17 @@ def _statistics(rows: list[dict[str, Any]]) -> list[str]:
         rank = "" if row["percentile"] is None else f", above {row['percentile']:.0%} of {row['of']} accounts"
         lines.append(f"  {one.en:<44} {ends[0]:>7} {unit} ({ends[1]} to {ends[2]}), n {row['n']:,}{rank}")
     return lines
+
+
+def _luck(found: dict[str, Any] | None) -> list[str]:
+    """What of the net the tiles brought, where the log knows the draws."""
+    if found is None:
+        return []
+    ends = [f"{found[name]:+.2f}" if found[name] is not None else "?" for name in ("adjusted_low", "adjusted_high")]
+    return [
+        f"  of {found['net']:+.2f} stakes a round, the tiles were worth {found['luck']:+.2f}; luck-adjusted result "
+        f"{found['adjusted']:+.2f} ({ends[0]} to {ends[1]}), n {found['n']:,}"
+    ]
 
 
 def _worst(rows: list[dict[str, Any]]) -> list[str]:

@@ -52,6 +52,9 @@ def test_careless_play_shows(db):
     net = {one["metric"]: one for one in careless["statistics"]}["net"]
     assert net["n"] == 40 and net["low"] < net["value"] < net["high"]
     assert sorted(one["opponent"] for one in careless["opponents"]) == ["u1", "u3"]
+    tiles = careless["luck"]
+    assert tiles["n"] == 40 and abs(tiles["adjusted"] - (tiles["net"] - tiles["luck"])) < 1e-5
+    assert abs(tiles["net"] - net["value"]) < 1e-5
 
 
 def test_the_report_is_the_same_on_one_core(db, monkeypatch):
@@ -75,6 +78,7 @@ def test_the_costliest_decisions_are_those_of_the_round_itself(db):
 def test_the_command_prints_names_as_text(cli, db):
     ran = cli("player", WILD, "--db", db, "--rounds", 2, "--rollouts", 32, "--worst", 2)
     assert ran.code == 0 and ran.out.startswith("[bold]u2[/bold]\\u{1b}[31m<script> at simulated\n")
+    assert "luck-adjusted result" in ran.out
     assert "\x1b" not in ran.out and "kwx's own policy plays all three seats on" in ran.out
 
 
