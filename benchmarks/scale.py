@@ -11,10 +11,10 @@ import json
 import os
 import platform
 import resource
-import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -146,8 +146,7 @@ def merging(folder: Path, log: Path, rounds: int) -> None:
         partition.remove(str(parts))
     exported, _ = timed(lambda: export.write(folder / "data1", folder / "export"))
     table.seconds("export as Parquet", exported)
-    deciding = subprocess.run([sys.executable, __file__, "--decide"], capture_output=True, text=True, check=True)
-    seconds, held = map(float, deciding.stdout.split())
+    seconds, held = decide()
     print(f"| decide about repeats, among {IDS:,} | {seconds:.2f} | {seconds / IDS * 1e6:.2f} "
           f"| {seconds / IDS * 1e9 / 3600:,.2f} |")  # fmt: skip
     table = Table("Bytes", rounds, "what", "size", "bytes a round", "10⁹ rounds")
@@ -163,8 +162,8 @@ def merging(folder: Path, log: Path, rounds: int) -> None:
     print(f"\nmemory to decide about repeats: {held:.0f} bytes a round at the most")
 
 
-def decide() -> None:
-    """In a process of its own: prints the CPU seconds of deciding about IDS rounds, and its memory in bytes a round."""
+def decide() -> tuple[float, float]:
+    """The CPU seconds of deciding about IDS rounds, and the most bytes a round that it held meanwhile."""
     random = np.random.default_rng(1)
     sift = Sift()
 
@@ -173,9 +172,11 @@ def decide() -> None:
             ids = random.integers(0, 1 << 63, 4096, np.uint64)
             sift.decide(ids, ids, np.zeros(len(ids), bool))
 
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    tracemalloc.start()
     seconds, _ = timed(decisions)
-    print(seconds, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 / IDS)
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return seconds, held / IDS
 
 
 def sharing(folder: Path, log: Path, rounds: int) -> None:
@@ -207,11 +208,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=60_000)
     parser.add_argument("--rules", help="ruleset; by default the first playable one")
-    parser.add_argument("--decide", action="store_true", help=argparse.SUPPRESS)
     chosen = parser.parse_args()
-    if chosen.decide:
-        decide()
-        return
     rules = chosen.rules or ruleset.ids()[0]
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; "
           f"{chosen.rounds:,} rounds of {rules}")  # fmt: skip

@@ -98,7 +98,7 @@ def _quiet() -> Iterator[None]:
     levels = [(logging.getLogger(name), logging.getLogger(name).level) for name in names]
     try:
         for logger, _ in levels:
-            logger.setLevel(logging.CRITICAL)
+            logger.setLevel(logging.CRITICAL + 1)
         yield
     finally:
         for logger, level in levels:
