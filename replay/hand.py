@@ -61,9 +61,11 @@ def tables() -> np.record:
     if _TABLES is None:
         # recarray(1)[0] would copy the tables out of their array: keep the array and hand out its record.
         array = np.zeros(1, TABLES).view(np.recarray)
-        rows, row = np.unique(_entries(9, runs=True).reshape(-1, ROW_KEYS), axis=0, return_inverse=True)
-        array.entry[0] = rows.reshape(-1)  # ascending, so that the zeros come first
-        array.row[0] = row.reshape(-1)
+        entries = _entries(9, runs=True).reshape(-1, ROW_KEYS)
+        used = entries.any(axis=1)  # the others are row 0
+        rows, row = np.unique(entries[used].view(f"V{4 * ROW_KEYS}"), return_inverse=True)
+        array.entry[0, ROW_KEYS:] = rows.view(np.uint32)
+        array.row[0, used] = row.reshape(-1) + 1
         array.dragon[0] = _entries(3, runs=False)
         array.pow5[0] = [5**i for i in range(9)] * 2 + [1, 5, 25]
         _TABLES = array

@@ -35,21 +35,33 @@ KEPT_DAYS = 30  # without use
 
 
 @cache
+def imported(path: Path) -> frozenset[Path]:
+    """The source files of replay and ingest that a source file imports itself."""
+    found = set()
+    for match in IMPORT.finditer(path.read_text(encoding="utf-8")):
+        for root in (HERE, HERE.parent / "ingest"):
+            base = root.joinpath(*(match[1] or "." + (match[3] or "")).split(".")[1:])
+            named = [base.with_suffix(".py"), base / "__init__.py"]
+            named += [base / f"{name}.py" for name in re.findall(r"\w+", match[2] or "")]
+            found.update(one for one in named if one.is_file())
+    return frozenset(found)
+
+
+@cache
 def sources(path: Path) -> tuple[Path, ...]:
     """A source file of replay or ingest and all those that it imports, directly or not; sorted."""
     found, waiting = {path}, [path]
     while waiting:
-        package = waiting.pop().read_text(encoding="utf-8")
-        for match in IMPORT.finditer(package):
-            for root in (HERE, HERE.parent / "ingest"):
-                base = root.joinpath(*(match[1] or "." + (match[3] or "")).split(".")[1:])
-                named = [base.with_suffix(".py"), base / "__init__.py"]
-                named += [base / f"{name}.py" for name in re.findall(r"\w+", match[2] or "")]
-                for one in named:
-                    if one not in found and one.is_file():
-                        found.add(one)
-                        waiting.append(one)
+        more = imported(waiting.pop()) - found
+        found |= more
+        waiting += more
     return tuple(sorted(found))
+
+
+@cache
+def content(path: Path) -> bytes:
+    """A file's name and bytes."""
+    return path.name.encode() + b"\0" + path.read_bytes()
 
 
 @cache
@@ -57,7 +69,7 @@ def digest(path: Path) -> str:
     """Sixteen hex digits over everything that the machine code of a source file's functions is made of."""
     made = hashlib.sha256()
     for one in (*sources(path), RULES):
-        made.update(one.name.encode() + b"\0" + one.read_bytes())
+        made.update(content(one))
     made.update(f"{numba.__version__} {np.__version__} {sys.version}".encode())
     return made.hexdigest()[:16]
 
