@@ -37,7 +37,7 @@ TAMPERED = [
 @pytest.fixture(scope="module")
 def copy(measured: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathFactory) -> duckdb.DuckDBPyConnection:
     """A copy of the data set that may be changed."""
-    path = measured.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchone()[0]
+    path = measured.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchall()[0][0]
     target = tmp_path_factory.mktemp("copy") / "kwx.duckdb"
     shutil.copyfile(Path(path), target)
     return duckdb.connect(str(target))
@@ -52,7 +52,7 @@ def broken(connection: duckdb.DuckDBPyConnection) -> set[str]:
 def test_all_hold_and_say_something(measured: duckdb.DuckDBPyConnection) -> None:
     assert broken(measured) == set()
     counts = {name: n for name, _, _, n in measured.sql("FROM invariants").fetchall()}
-    rounds = measured.execute("SELECT count(*) FROM rounds").fetchone()[0]
+    rounds = measured.execute("SELECT count(*) FROM rounds").fetchall()[0][0]
     assert counts["points_sum_to_the_fee"] == rounds and min(counts.values()) > 0
 
 
