@@ -52,6 +52,14 @@ class Output:
 
     def __enter__(self) -> "Output":
         try:
+            self._open()
+        except BaseException:  # an interrupt may come as soon as the file is there
+            self._remove()
+            raise
+        return self
+
+    def _open(self) -> None:
+        try:
             self._raw: IO[bytes] = open(self._partial, "wb")  # noqa: SIM115 - closed in __exit__
         except OSError as error:
             raise WriteError(f"{self.path}: {error.strerror}") from error
@@ -63,7 +71,6 @@ class Output:
             self._file = zstandard.ZstdCompressor(level=6, write_checksum=True).stream_writer(self._raw, closefd=False)  # type: ignore[assignment]
         elif self.kind == ".parquet":
             self._parquet = pq.ParquetWriter(self._raw, ROUNDS, compression="zstd")
-        return self
 
     def add(self, rounds: pa.RecordBatch) -> None:
         """Append rounds in their order; WriteError for rounds without draws, which no kwx log can hold."""
@@ -106,8 +113,11 @@ class Output:
             raise WriteError(f"{self.path}: {objects.said(failed)}") from failed
         finally:
             self._raw.close()
-            with suppress(FileNotFoundError):
-                os.unlink(self._partial)
+            self._remove()
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            os.unlink(self._partial)
 
 
 def write(

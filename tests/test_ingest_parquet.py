@@ -88,3 +88,13 @@ def test_other_parquet_files(tmp_path: Path) -> None:
     assert [row["code"] for row in read(path)[1]] == ["corrupt"]
     path.write_bytes(pa.compress(whole, "gzip", asbytes=True))
     assert len(read(path)[0]) == len(LINES)
+
+
+def test_an_interrupt_while_the_file_is_opened_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*asked: Any, **more: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pq, "ParquetWriter", interrupted)  # made when the file is there
+    with pytest.raises(KeyboardInterrupt):
+        convert(Reader([DATA / "hubei.jsonl"]), tmp_path / "twin.parquet")
+    assert list(tmp_path.iterdir()) == []
