@@ -127,8 +127,10 @@ class Reviewer:
     ) -> dict[str, Any]:
         """What rollouts say: "best", "loss" (Estimate), "flagged", "values" and "behind" (an Estimate an option).
 
-        skip: samples that are not used, because what is asked now hangs on them.
+        skip: samples that are not used, because what is asked now hangs on them.  ReviewError below two rollouts.
         """
+        if rollouts < 2:
+            raise ReviewError(f"{rollouts} rollouts: a standard error needs at least 2")
         played, every = int(decision.played), np.ones(len(options), bool)
         before = max(rollouts // 4, LEAST_FIRST)
         first = self.results(one, decision, options, skip, before, every)

@@ -49,7 +49,7 @@ def compile_engine() -> None:
     broken = Path(__file__).parent / "data" / "broken"
     replayer = Replayer(facts=True)
     for batch in simulate("parlour", 1, 1):
-        review({name: rows.to_pylist() for name, rows in replayer.feed(batch).items()}, 0, 1)
+        review({name: rows.to_pylist() for name, rows in replayer.feed(batch).items()}, 0, 32)
     for log in ("points", "ledger"):  # with events, and with a settlement alone
         for batch in Reader([broken / f"{log}.jsonl"], check_rules=ruleset.check, scanner=scan.fastest):
             replayer.feed(batch.rounds)

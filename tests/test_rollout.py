@@ -7,6 +7,7 @@ from functools import cache
 from itertools import chain
 
 import numpy as np
+import pytest
 from oracle import only_first_revealed, start
 from oracle_moves import apply as play_token
 from oracle_player import tried
@@ -22,7 +23,7 @@ from replay.hand import waits_of
 from replay.jit import record
 from replay.options import OPTION
 from replay.policy import SIM, Policy
-from replay.review import Reviewer, describe, estimate, prepare, review
+from replay.review import Reviewer, ReviewError, describe, estimate, prepare, review
 from replay.rollout import POSITION, roll, stand
 from replay.shanten import distances
 from replay.simulate import simulate
@@ -350,3 +351,11 @@ def test_a_sample_is_the_same_whatever_else_is_asked():
     some[1::2] = False
     assert (reviewer.results(one, decision, options, 0, 60, some)[:, ::2] == whole[:, ::2]).all()
     assert (reviewer.results(one._replace(id=one.id ^ 1), decision, options, 0, 60, every) != whole).any()
+
+
+def test_a_single_rollout_is_refused():
+    (batch,) = simulate("hubei", 1, 3)
+    tables = {name: rows.to_pylist() for name, rows in Replayer().feed(batch).items()}
+    with pytest.raises(ReviewError, match="at least 2"):
+        review(tables, 0, 1)
+    assert review(tables, 0, 0)
