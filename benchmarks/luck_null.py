@@ -1,0 +1,80 @@
+"""Draw luck of honest rounds, corpus by corpus: python benchmarks/luck_null.py [--corpora 200] [--rounds 600]
+
+Plays seeded corpora of rounds, each under a ruleset of its own turn, and says whether the z of the draws (all, while
+ready, while revealed, replacements) is N(0, 1) over the corpora, and whether what the luck adjustment takes off an
+account has mean zero.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from scipy.stats import kstest
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from analytics import luck, starts
+from replay import ruleset
+from replay.batch import Replayer
+from replay.simulate import simulate
+
+SUMS = {
+    "all draws": ("useful_draws", "useful_expected", "useful_variance"),
+    "while ready": ("ready_hits", "ready_expected", "ready_variance"),
+    "while revealed": ("revealed_hits", "revealed_expected", "revealed_variance"),
+    "replacements": ("replacement_hits", "replacement_expected", "replacement_variance"),
+}
+LEAST = 4.0  # standard deviation of a corpus's sum below which it is too coarse to be normal
+
+
+def worth(facts: pl.DataFrame, rules: str) -> np.ndarray:
+    """What the tiles of each seat were worth, rows by round and seat: the formula of analytics.luck, over arrays."""
+    mean = {tiles: starts.moments("shanten", tiles)[0] for tiles in (13, 14)}
+    start = np.array([mean[tiles] for tiles in facts["start_tiles"].to_list()]) - facts["start_shanten"].to_numpy()
+    own = [start] + [
+        facts[hits].to_numpy() - facts[expected].to_numpy()
+        for hits, expected, _ in (SUMS["all draws"], SUMS["while ready"], SUMS["replacements"])
+    ]
+    known = luck.coefficients()[rules]
+    out = np.zeros(len(start))
+    for name, values in zip(luck.OWN, own, strict=True):
+        rows = values.reshape(-1, 3)
+        others = rows.sum(axis=1, keepdims=True) - rows
+        out += known[name] * values + known[f"others_{name}"] * others.ravel()
+    return out
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpora", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=600)
+    chosen = parser.parse_args()
+    names, replayer = ruleset.ids(), Replayer(explain=False, facts=True)
+    z: dict[str, list[float]] = {name: [] for name in SUMS}
+    taken, pooled = [], dict.fromkeys(SUMS, (0.0, 0.0))
+    for corpus in range(chosen.corpora):
+        rules = names[corpus % len(names)]
+        found = [replayer.feed(batch) for batch in simulate(rules, chosen.rounds, 10_000 + corpus)]
+        facts = pl.concat([pl.DataFrame(tables["facts"]) for tables in found])
+        for name, (hits, expected, variance) in SUMS.items():
+            away, spread = facts[hits].sum() - facts[expected].sum(), facts[variance].sum() ** 0.5
+            z[name].append(away / spread if spread > LEAST else np.nan)
+            pooled[name] = pooled[name][0] + away, pooled[name][1] + spread**2
+        values = worth(facts, rules)
+        players = np.concatenate([tables["seats"]["player"].to_numpy(zero_copy_only=False) for tables in found])
+        mine = values[players == "u1"]  # an account of its own tastes, in every corpus
+        taken.append(mine.mean() / (values.std() / len(mine) ** 0.5))
+    print(f"{chosen.corpora} corpora of {chosen.rounds} rounds, {len(names)} rulesets in turn\n")
+    print("| sum | corpora | mean z | SD of z | p of Kolmogorov-Smirnov against N(0, 1) | z of all together |")
+    print("|---|---|---|---|---|---|")
+    for name, values in [*z.items(), ("taken off account u1 by the adjustment", taken)]:
+        seen = np.array(values)[~np.isnan(values)]
+        p = kstest(seen, "norm").pvalue
+        whole = f"{pooled[name][0] / pooled[name][1] ** 0.5:+.2f}" if name in pooled else "–"
+        print(f"| {name} | {len(seen)} | {seen.mean():+.3f} | {seen.std():.3f} | {p:.3f} | {whole} |")
+
+
+if __name__ == "__main__":
+    main()
