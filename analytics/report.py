@@ -125,10 +125,10 @@ def could(rows: Sequence[Result], language: str) -> list[str]:
     for name, key in (("kind_by_place", "could_places"), ("kind_by_hand", "could_hands"), ("tiles", "could_log")):
         row = next((row for row in rows if row.name == name and row.detectable is not None), None)
         if row is not None and not (name == "kind_by_hand" and out):
-            out.append(say[key].format(n=row.n, effect=f"{row.detectable:.2%}"))
+            out.append(say[key].format(n=row.n, effect=f"{100 * row.detectable:.2g} %"))
     luck = sorted(row.detectable for row in rows if row.name == "draw_luck" and row.detectable is not None)
     if luck:
-        out.append(say["could_luck"].format(n=len(luck), effect=f"{luck[len(luck) // 2]:.1%}"))
+        out.append(say["could_luck"].format(n=len(luck), effect=f"{100 * luck[len(luck) // 2]:.2g} %"))
     return out
 
 
