@@ -100,7 +100,7 @@ def verdict(report: Report, language: str) -> list[str]:
     for family, key in (("log", "log_faults"), ("shuffle", "shuffle_faults")):
         bad = [row for row in rows if row.family == family and row.status in FOUND and row.scope == "global"]
         if bad:
-            named = say["joint"].join(f"{title(row, language)} ({row.n:,})" for row in bad)
+            named = say["joint"].join(f"{title(row, language)} ({weight(row)})" for row in bad)
             lines.append(say[key].format(n=len(bad), named=named))
     if any(row.status == "biased" for row in rows):
         lines.append(say["biased"])
@@ -117,6 +117,13 @@ def verdict(report: Report, language: str) -> list[str]:
     if idle:
         lines.append(say["idle"].format(n=len(idle), named=say["joint"].join(idle)))
     return lines
+
+
+def weight(row: Result) -> str:
+    """How much a row that failed found: hits of cases, or its adjusted p."""
+    if row.family == "log":
+        return f"{row.statistic or 0:,.0f} / {row.n:,}"
+    return f"p = {number(row.p_adjusted if row.p_adjusted is not None else row.p)}"
 
 
 def could(rows: Sequence[Result], language: str) -> list[str]:

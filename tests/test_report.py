@@ -43,6 +43,8 @@ def test_nothing_found_still_says_what_would_have_been_found_and_what_did_not_ru
     english = " ".join(report.verdict(made(rows), "en"))
     assert "Nothing was found" in english and "5 %" in english and "0.23 %" in english
     assert "1 checks did not run, which is not a pass: Adjacent pairs" in english
+    faulty = [rows[0].but(status="flagged", statistic=4.0), *rows[1:]]
+    assert "Tile conservation (4 / 1,000)" in report.verdict(made(faulty), "en")[0]
     assert not made(rows).found and "没有发现问题" in report.verdict(made(rows), "zh")[0]
 
 
