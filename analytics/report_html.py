@@ -3,7 +3,6 @@
 No script, nothing from elsewhere: it reads the same everywhere.  What comes from a log is escaped: text, never markup.
 """
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -13,6 +12,7 @@ from scipy.stats import beta, norm
 from analytics import report
 from analytics.fairness.result import Result
 from analytics.report import LANGUAGES, Report, number, personal, texts, title, verdict, words
+from ingest.whole import write_whole
 
 STYLE = """
 :root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:1200px;margin:2rem auto;padding:0 1rem}
@@ -35,14 +35,7 @@ class ReportError(Exception):
 
 def write(path: Path, of: Report) -> None:
     """Writes the page whole or not at all.  ReportError."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(page(of), encoding="utf-8")
-        os.replace(partial, path)
-    except OSError as error:
-        raise ReportError(f"{path}: {error.strerror}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, page(of), ReportError)
 
 
 def page(of: Report) -> str:

@@ -5,7 +5,6 @@ how to check it again.  Everything from a log is escaped: it is text, never mark
 """
 
 import json
-import os
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -15,6 +14,7 @@ from typing import Any
 
 from dashboard import i18n, tiles
 from ingest.tiles import NAMES
+from ingest.whole import write_whole
 from replay import one_round, rules_text, show_text, trace
 from replay.rulefile import BASE, RulesetError
 from replay.ruleset import text
@@ -37,14 +37,7 @@ class EvidenceError(Exception):
 
 def write(path: Path, tables: one_round.Tables) -> None:
     """Writes the page whole or not at all.  EvidenceError."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        partial.write_text(page(tables), encoding="utf-8")
-        os.replace(partial, path)
-    except OSError as error:
-        raise EvidenceError(f"{path}: {error.strerror}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    write_whole(path, page(tables), EvidenceError)
 
 
 def page(tables: one_round.Tables) -> str:

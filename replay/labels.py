@@ -5,14 +5,13 @@ the order of the log, last how often each was done ({"label": "sum", …}).
 """
 
 import json
-import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ingest.tiles import NAMES, SUITS
+from ingest.whole import write_whole
 from replay.cheats import Cheat
 
 
@@ -71,14 +70,8 @@ class Labels:
 
 def write(path: str, labels: Labels) -> None:
     """Write labels as JSON lines, whole or not at all."""
-    partial = f"{path}.{os.getpid()}.partial"
-    try:
-        with open(partial, "w", encoding="utf-8", newline="\n") as file:
-            for row in labels.rows:
-                file.write(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n")
-        os.replace(partial, path)
-    finally:
-        Path(partial).unlink(missing_ok=True)
+    lines = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in labels.rows)
+    write_whole(path, "".join(lines))
 
 
 def _shown(value: int, tiles: tuple[str, ...] | None) -> int | str | None:
