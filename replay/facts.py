@@ -13,6 +13,7 @@ import numpy as np
 
 from ingest import events
 from replay.aims import note_aims, start_aims
+from replay.choices import note_choice, note_horse
 from replay.claims import has_safe_tile
 from replay.flags import wall_left
 from replay.hand import popcount, waits_of
@@ -187,10 +188,11 @@ def note_draw(f, w, st, tb, sh, row, seat, tile, replacement, from_back, number)
 
 
 @inner
-def note_discard(f, st, seat, tile):
-    """A discard of a seat that may choose, while another hand lies open."""
+def note_discard(f, w, st, tb, sh, seat, tile):
+    """A discard of a seat that may choose, and whether another hand lies open."""
     if st.revealed[seat] and not st.revealing:
         return
+    note_choice(f, w, st, tb, sh, seat, tile)
     danger = 0
     opened = False
     for other in range(3):
@@ -205,11 +207,12 @@ def note_discard(f, st, seat, tile):
 
 
 @inner
-def before(f, w, st, verb, seat, tile, source):
+def before(f, w, st, rules, tb, sh, rin, verb, seat, tile, source):
     """What an event says of the offers before it, and of the tile that it puts down."""
     if verb == V_WIN:
         if source == NONE:
             leave_turn(f, w, True)
+            note_horse(f, st, rules, rin, seat, tile)
         else:
             w.taken |= 1 << seat
     elif verb == V_ABORTED:
@@ -219,7 +222,7 @@ def before(f, w, st, verb, seat, tile, source):
         close_tile(f, w, seat if verb == V_PUNG or verb == V_KONG else -1, verb == V_KONG)
         leave_turn(f, w, False)
         if verb == V_DISCARD or verb == V_DISCARD_DRAWN:
-            note_discard(f, st, seat, tile)
+            note_discard(f, w, st, tb, sh, seat, tile)
 
 
 @inner
@@ -305,7 +308,7 @@ def run(rounds, events_, chosen, rules, tb, sh, st, w, out, facts, draws):
             seat = event & 3
             verb = event >> 2 & 15
             tile = event >> 6 & 31
-            before(f, w, st, verb, seat, tile, event >> 11 & 3)
+            before(f, w, st, rule, tb, sh, rin, verb, seat, tile, event >> 11 & 3)
             complete = False
             if verb == V_DRAW or verb == V_REPLACEMENT:
                 complete = w.waits[seat] >> tile & 1 != 0

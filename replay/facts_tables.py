@@ -36,7 +36,8 @@ FACTS = pa.schema(
         ("useful_draws", pa.int16()), *SUMS[:2],
         ("ready_draws", pa.int16()), ("ready_hits", pa.int16()), *SUMS[2:4],
         ("revealed_draws", pa.int16()), ("revealed_hits", pa.int16()), *SUMS[4:6],
-        ("replacement_hits", pa.int16()), *SUMS[6:],
+        ("replacement_hits", pa.int16()), *SUMS[6:8],
+        ("horses", pa.int8()), ("horse_points", pa.int16()), *SUMS[12:],
         # offered and passed
         ("wins_offered", pa.int8()), ("wins_missed", pa.int8()),
         ("self_draws_offered", pa.int8()), ("self_draws_missed", pa.int8()), ("first_missed_event", pa.int16()),
@@ -45,6 +46,10 @@ FACTS = pa.schema(
         # defence
         ("dealt_in_ready", pa.bool_()), ("dealt_into_revealed", pa.bool_()),
         ("discards_into_revealed", pa.int8()), ("dangerous_discards", pa.int8()), ("careless_discards", pa.int8()),
+        # what others wait for among the nearest discards
+        ("choices", pa.list_(pa.int8())),  # before each own discard
+        ("open_choices", pa.int8()), ("open_fed", pa.int8()), *SUMS[8:10],
+        ("hidden_choices", pa.int8()), ("hidden_fed", pa.int8()), *SUMS[10:12],
         # the end
         ("final_shanten", pa.int8()), ("final_waits", pa.uint32()), ("final_live_true", pa.int8()),
     ]
@@ -65,6 +70,7 @@ AIMS = pa.schema(
     ]
 )  # fmt: skip
 TABLES = {"facts": FACTS, "draws": DRAWS, "aims": AIMS}
+LISTS = ("shanten", "choices")  # one number an own discard
 # Columns that are empty where there is no such thing: column -> the column of watch.FACTS that is -1 or 0 there.
 EMPTY_BELOW = {
     **dict.fromkeys(
@@ -118,7 +124,7 @@ def fact_table(ids: np.ndarray, found: np.ndarray) -> pa.Table:
     """Three rows a round.  found: watch.FACTS[n]."""
     columns = {}
     for field in FACTS:
-        if field.name in found.dtype.names and field.name != "shanten":
+        if field.name in found.dtype.names and field.name not in LISTS:
             missing = None
             if field.name in EMPTY_BELOW:
                 by, least = EMPTY_BELOW[field.name]
@@ -127,9 +133,10 @@ def fact_table(ids: np.ndarray, found: np.ndarray) -> pa.Table:
             columns[field.name] = pa.array(values != 0 if pa.types.is_boolean(field.type) else values, mask=missing)
     counts = found["discards"].reshape(-1).astype(np.int64)
     listed = np.arange(watch.MOST_DISCARDS)[None, :] < counts[:, None]
-    values = found["shanten"].reshape(-1, watch.MOST_DISCARDS)[listed]
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
-    columns["shanten"] = pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
+    for name in LISTS:
+        values = found[name].reshape(-1, watch.MOST_DISCARDS)[listed]
+        columns[name] = pa.ListArray.from_arrays(pa.array(offsets), pa.array(values))
     columns["round_id"] = pa.array(np.repeat(ids, 3))
     columns["seat"] = np.tile(np.arange(3, dtype=np.int8), len(ids))
     return build(FACTS, columns)

@@ -182,3 +182,36 @@ def useful_kinds(st, tb, sh, seat, live):
 def useful_tiles(st, tb, sh, seat, live):
     """Tiles of `live` (int64[21], copies of each kind) that bring the hand nearer."""
     return useful_kinds(st, tb, sh, seat, live)[1]
+
+
+@inner
+def nearest_discards(st, tb, sh, seat, kinds):
+    """Those of some kinds (bit set, held all) whose discard leaves the hand as near to ready as any of them."""
+    melds = min(st.melds[seat], 4)
+    of_dragons = sh.dragon[st.key[seat, 2]]
+    a = suit_class(sh, st.key[seat, 0])
+    b = suit_class(sh, st.key[seat, 1])
+    pairs = 0
+    for kind in range(21):
+        pairs += st.hand[seat, kind] // 2
+    best = 99
+    nearest = 0
+    for kind in range(21):
+        if not kinds >> kind & 1:
+            continue
+        if kind < 9:
+            two = sh.suits[suit_class(sh, st.key[seat, 0] - tb.pow5[kind]), b]
+            away = np.int64(sh.standard[two, of_dragons, melds])
+        elif kind < 18:
+            two = sh.suits[a, suit_class(sh, st.key[seat, 1] - tb.pow5[kind])]
+            away = np.int64(sh.standard[two, of_dragons, melds])
+        else:
+            away = np.int64(sh.standard[sh.suits[a, b], sh.dragon[st.key[seat, 2] - tb.pow5[kind]], melds])
+        if st.melds[seat] == 0:
+            away = min(away, 6 - pairs + (1 if st.hand[seat, kind] % 2 == 0 else 0))
+        if away < best:
+            best = away
+            nearest = 0
+        if away == best:
+            nearest |= 1 << kind
+    return nearest

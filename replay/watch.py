@@ -17,13 +17,15 @@ SMALL = (
     "wins_offered", "wins_missed", "self_draws_offered", "self_draws_missed",
     "kongs_offered", "kongs_declined", "pungs_offered", "pungs_declined",
     "discards_into_revealed", "dangerous_discards", "careless_discards", "final_shanten", "final_live_true",
-    "dealt_in_ready", "dealt_into_revealed",
+    "dealt_in_ready", "dealt_into_revealed", "open_choices", "open_fed", "hidden_choices", "hidden_fed", "horses",
 )  # fmt: skip
 NUMBERS = (
     "discards", "ready_event", "draws", "draws_behind", "useful_draws", "ready_draws", "ready_hits",
     "revealed_draws", "revealed_hits", "replacement_hits", "first_missed_event",
+    "horse_points",
 )  # fmt: skip
-LUCK = ("useful", "ready", "revealed", "replacement")  # kinds of draws whose luck is added up
+# Kinds of draws, and of discards, whose chances are added up.
+LUCK = ("useful", "ready", "revealed", "replacement", "open", "hidden", "horse")
 
 # The facts of one round, by seat.  -1 in a column that can be empty: there is none.
 FACTS = np.dtype(
@@ -33,6 +35,7 @@ FACTS = np.dtype(
         *((name, np.int16, (3,)) for name in NUMBERS),
         *((name, np.int8, (3,)) for name in SMALL),
         ("shanten", np.int8, (3, MOST_DISCARDS)),  # after each own discard
+        ("choices", np.int8, (3, MOST_DISCARDS)),  # before it
         # by fan: distance of the dealt hand and least, own discards made when first near, aimed at, and ready
         *((f"aim_{name}", np.int8, (3, SHAPES)) for name in ("start", "best", "near", "turn", "ready")),
     ],

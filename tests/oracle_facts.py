@@ -6,11 +6,13 @@ asking the literal engine whether it would take the event.  Shares nothing with 
 """
 
 from collections import Counter
+from math import comb
 
 from oracle import only_first_revealed, start
 from oracle_hand import DRAGONS, FANS, order, waits
 from oracle_moves import apply
 from oracle_player import tried
+from oracle_settle import horse_points
 from oracle_shapes import distances, shanten
 from oracle_table import pairs
 
@@ -51,6 +53,8 @@ class Account:
         self.wins, self.self_draws = [], []  # (taken, event)
         self.exposed, self.pungs, self.own_kongs = [], [], {}  # taken; (verb, tile) -> made
         self.into_revealed = []  # (dangerous, careless)
+        self.choices, self.open, self.hidden = [], [], []  # nearest discards; (share, fed)
+        self.horse = []  # (points, mean, variance)
         self.dealt_in_ready = self.dealt_into_revealed = False
         self.aims = {}  # fan -> [start, best, near_turn, aimed_turn, ready_turn]
 
@@ -88,6 +92,17 @@ class Account:
             "dangerous_discards": sum(one[0] for one in self.into_revealed),
             "careless_discards": sum(one[1] for one in self.into_revealed),
         }  # fmt: skip
+        row |= {"choices": self.choices, "horses": len(self.horse), "horse_points": sum(one[0] for one in self.horse)}
+        row |= {
+            "horse_expected": sum(one[1] for one in self.horse),
+            "horse_variance": sum(one[2] for one in self.horse),
+        }
+        for name, seen in (("open", self.open), ("hidden", self.hidden)):
+            row |= {
+                f"{name}_choices": len(seen), f"{name}_fed": sum(fed for _, fed in seen),
+                f"{name}_expected": sum(share for share, _ in seen),
+                f"{name}_variance": sum(share * (1 - share) for share, _ in seen),
+            }  # fmt: skip
         for name, place, hits in (
             ("useful", None, "useful_draws"), ("ready", 3, "ready_hits"), ("revealed", 4, "revealed_hits"),
             ("replacement", 5, "replacement_hits"),
@@ -236,7 +251,60 @@ class Round:
             wanted = {kind for other in others for kind in waits_for(table, other)}
             safe = any(kind not in wanted for kind in table.hands[seat])
             self.seats[seat].into_revealed.append((tile in wanted, tile in wanted and safe))
+        self.choice(seat, tile)
         self.river.append(tile)
+
+    def choice(self, seat, tile):
+        """What others wait for among the discards that leave the hand nearest to ready."""
+        table, one = self.table, self.seats[seat]
+        if seat in table.revealed and not table.revealing:
+            one.choices.append(0)
+            return
+
+        def nearest(kinds):
+            away = {}
+            for kind in kinds:
+                rest = list(table.hands[seat])
+                rest.remove(kind)
+                away[kind] = far(rest, pairs(table, seat))
+            return {kind for kind in kinds if away[kind] == min(away.values())}
+
+        held = set(table.hands[seat])
+        near = nearest(held)
+        one.choices.append(len(near))
+        others = [other for other in range(3) if other != seat]
+        wanted = {kind for other in others if other in table.revealed for kind in waits_for(table, other)}
+        secret = {kind for other in others if other not in table.revealed for kind in self.seats[other].waits}
+        if near & wanted and held - wanted:
+            one.open.append((len(near & wanted) / len(near), tile in wanted))
+        near = nearest(held - wanted) if held - wanted else set()
+        if near & secret and near - secret and tile in near:
+            one.hidden.append((len(near & secret) / len(near), tile in secret))
+
+    def turn_horse(self, seat, tile):
+        """The horse of a self-draw: its points against those of every order of what is left."""
+        table, rules = self.table, self.table.rules
+        left = table.wall_left
+        if rules["side.horse"] == "none" or not left or table.wall is None:
+            return
+        if rules["side.horse_reveal_only"] and seat not in table.revealed:
+            return
+        tiles = [kind for kind, count in self.wall.items() for _ in range(count)]
+        rank = {kind: 10 if kind[1] == "z" else int(kind[0]) for kind in tiles}
+        if rules["side.horse"] == "last_tile":
+            values = [0 if kind == "1p" and not rules["side.horse_one_dot"] else rank[kind] for kind in tiles]
+            mean = sum(values) / len(values)
+            variance = sum((value - mean) ** 2 for value in values) / len(values)
+        else:
+            group = {"7z": 1, "6z": 2, "5z": 0}[tile] if tile[1] == "z" else int(tile[0]) % 3
+            good = sum(kind[1] == "z" or int(kind[0]) % 3 == group for kind in tiles)
+            turned = min(6, left)
+            chances = [comb(good, k) * comb(len(tiles) - good, turned - k) / comb(len(tiles), turned)
+                       for k in range(turned + 1)]  # fmt: skip
+            worth = [6 if k == 0 and turned == 6 else k for k in range(turned + 1)]
+            mean = sum(p * value for p, value in zip(chances, worth, strict=True))
+            variance = sum(p * (value - mean) ** 2 for p, value in zip(chances, worth, strict=True))
+        self.seats[seat].horse.append((horse_points(table, {"seat": seat, "from": None, "tile": tile}), mean, variance))
 
     def aims(self):
         """The rows of `aims`, by seat and fan."""
@@ -273,6 +341,7 @@ class Round:
             elif verb in "pk":
                 self.river.remove(tile)
             elif verb == "w" and len(token) == 4:
+                self.turn_horse(seat, tile)
                 last = list(table.hands[seat])
             apply(table, token)
             if verb in "pkca":

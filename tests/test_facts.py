@@ -76,6 +76,8 @@ def test_random_rounds_of_every_ruleset(tmp_path: Path) -> None:
     seats, draws, aims = compare(read(path), records)
     for name in ("wins_missed", "kongs_declined", "pungs_declined", "replacement_hits", "careless_discards"):
         assert any(row[name] for row in seats), name  # the rounds are rich enough to tell
+    for name in ("open_fed", "hidden_choices", "horses"):
+        assert any(row[name] for row in seats), name
     assert any(row["dealt_in_ready"] for row in seats) and any(row["ready_turn"] == 0 for row in seats)
     assert any(row["behind"] and row["hit"] for row in draws)
     assert len({row["fan"] for row in aims}) >= 10

@@ -69,7 +69,9 @@ def test_honest_luck_is_uniform_and_flags_nobody() -> None:
     for name in ("draw_luck", "past_net", "losing_streak", "newness", "stake"):
         values = [row.p for row in rows if row.name == name and row.p is not None]
         assert len(values) >= 12 and kstest(values, "uniform").pvalue > 0.001, name
-    assert {row.status for row in multiplicity.adjusted(rows)} == {"passed"}
+    assert {(row.status, row.name == "horse_tiles") for row in multiplicity.adjusted(rows)} == {
+        ("passed", False), ("not_run", True),
+    }  # fmt: skip
     assert np.mean([row.e for row in rows if row.e is not None]) < 1.3
 
 

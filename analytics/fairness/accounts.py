@@ -29,7 +29,8 @@ class Kind(NamedTuple):
     draws: str
     expected: str
     variance: str
-    planned: float  # share of the draws that are upgraded to useful ones
+    planned: float  # share of the draws that are upgraded to useful ones; points a turn of the horse
+    most: float = 1.0  # that one draw can bring
 
 
 KINDS = (
@@ -37,6 +38,7 @@ KINDS = (
     Kind(16, "hits_while_ready", "ready_hits", "ready_draws", "ready_expected", "ready_variance", 0.1),
     Kind(16, "hits_while_revealed", "revealed_hits", "revealed_draws", "revealed_expected", "revealed_variance", 0.1),
     Kind(17, "replacements", "replacement_hits", "draws_behind", "replacement_expected", "replacement_variance", 0.2),
+    Kind(17, "horse_tiles", "horse_points", "horses", "horse_expected", "horse_variance", 1.0, 10.0),
 )
 
 
@@ -74,24 +76,28 @@ def sums(tables: Tables, kind: Kind) -> dict[str, np.ndarray]:
 def judge(tables: Tables, kind: Kind) -> list[Result]:
     """One row an account."""
     row = Result(kind.check, kind.name, "account", "account", unit="draws", effect_unit="of draws")
+    if kind.most > 1:
+        row = row.but(tier="T2", unit="turns", effect_unit="points a turn")
     if not tables.has("facts"):
         return [row.but(scope="global").not_run("tier")]
     found = sums(tables, kind)
     if not len(found["player"]):
-        return [row.but(scope="global").not_run("no_rounds")]
+        played = kind.most > 1 and tables.one(f"SELECT count(*) FROM rounds WHERE wall IS NULL AND {FAIR}")
+        return [row.but(scope="global").not_run("tier" if played else "no_rounds")]
     away = found["hits"] - found["expected"]
     spread = np.sqrt(np.maximum(found["variance"], 1e-12))
-    z, e = away / spread, e_value(away, found["variance"])
+    z, e = away / spread, e_value(away / kind.most, found["variance"] / kind.most**2)
     rows = []
     for at, player in enumerate(found["player"]):
         n, usual = int(found["draws"][at]), found["expected"][at] / found["draws"][at]
         se = float(spread[at]) / n
-        shift = kind.planned * (1 - usual)  # an upgrade changes only a draw that would have been useless
+        # an upgrade changes only a draw that would have been useless
+        shift = kind.planned * (1 - usual) if kind.most == 1 else kind.planned
         reach = float(norm.isf(LEVEL / 2) + norm.isf(1 - POWER))
         each = found["variance"][at] / n
         needed = math.ceil(reach**2 * each / shift**2) if shift > 0 else None
         one = row.but(subject=str(player), n=n, needed=needed, evidence=tuple(int(id) for id in found["top"][at]))
-        if found["variance"][at] < LEAST:
+        if found["variance"][at] < LEAST * kind.most:
             rows.append(one.not_run("too_few"))
             continue
         rows.append(
@@ -129,11 +135,14 @@ def hits(tables: Tables) -> list[Result]:
 
 
 def replacements(tables: Tables) -> list[Result]:
-    """17. Kong replacements.
+    """17. Kong replacements and horse tiles.
 
     As 15 over the replacement tiles after kongs.  Tier T1.  Planned for: one replacement in five chosen to be useful.
+    Horse tiles (买马): Σ(points − their exact mean) / √Σ variance over an account's self-draws, N(0, 1): the tiles
+    turned are any of those left, so mean and variance of the points are exact.  Tier T2: the wall.  Unit: turns.
+    Planned for: a point a turn.
     """
-    return judge(tables, KINDS[3])
+    return [*judge(tables, KINDS[3]), *judge(tables, KINDS[4])]
 
 
 CHECKS = (

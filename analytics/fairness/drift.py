@@ -26,14 +26,16 @@ def drift(tables: Tables) -> list[Result]:
     standard deviation times √n; a Brownian bridge under the null, so Kolmogorov's distribution.  Values: equal
     neighbours in the wall; starting shanten of the three hands less their exact means; useful draws less their chances;
     dragons dealt to the dealer.  Null: rounds are independent and alike.  Tier T1, the wall T2; start times.  Unit:
-    rounds.  The note names the likeliest time of change; a fault that was always there is no drift.
+    rounds.  The note names the likeliest time of change; a fault that was always there is no drift.  By build of the
+    server it can't run: no log format says which build dealt a round.
     """
     order = f"WHERE {FAIR} AND time_ms IS NOT NULL"
     row = Result(13, "drift_start", "shuffle", unit="rounds", effect_unit="SD")
+    by_build = row.but(name="drift_build", scope="global").not_run("no_build" if tables.rounds else "no_rounds")
     names = ("drift_start", "drift_dragons", "drift_draws", "drift_pairs")
     if not tables.one(f"SELECT count(*) FROM rounds {order}"):
-        return [row.but(name=name).not_run("no_times" if tables.rounds else "no_rounds") for name in names]
-    out = []
+        return [*(row.but(name=name).not_run("no_times" if tables.rounds else "no_rounds") for name in names), by_build]
+    out = [by_build]
     if tables.has("facts"):
         found = tables.columns(
             f"""

@@ -25,6 +25,7 @@ WHY = (
     "no_commitment",
     "one_account",  # nothing to compare with
     "one_build",
+    "no_build",
     "no_stakes",
 )
 POWER = 0.9  # at which `detectable` is stated
