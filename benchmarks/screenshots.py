@@ -14,13 +14,14 @@ from sample_warehouse import build  # noqa: E402
 
 from analytics import warehouse  # noqa: E402
 
+PAGES = [path.stem for path in sorted((ROOT / "dashboard" / "page").glob("[a-z]*.py"))]
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
 
 
 def views(db: Path) -> dict[str, tuple[str, dict[str, str]]]:
     """What to look at: name → page and parameters."""
     found: dict[str, tuple[str, dict[str, str]]] = {
-        name: (name, {}) for name in ("overview", "rounds", "payouts", "data", "rules")
+        name: (name, {}) for name in PAGES
     }
     with warehouse.connect(db) as connection:
         for name, condition in (

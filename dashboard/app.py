@@ -6,6 +6,7 @@ from dashboard import dataset, i18n, screen
 
 PAGES = {
     "overview": ":material/monitoring:",
+    "fans": ":material/category:",
     "rounds": ":material/playing_cards:",
     "payouts": ":material/balance:",
     "data": ":material/fact_check:",
@@ -16,6 +17,8 @@ st.set_page_config(page_title="kwx", page_icon="🀄", layout="wide")
 st.html(
     "<style>.stMainBlockContainer {padding: 2.2rem 2.5rem 4rem; max-width: 1500px}"
     "@media (max-width: 800px) {.stMainBlockContainer {padding: 4rem 1rem 3rem}}"
+    "@media (max-width: 1050px) {.stHorizontalBlock:has(.stVegaLiteChart) {flex-direction: column}"
+    ".stHorizontalBlock:has(.stVegaLiteChart) > .stColumn {width: 100%; flex: 1 1 auto}}"
     "[data-testid='stMetricValue'] {font-variant-numeric: tabular-nums}</style>"
 )
 language = screen.keep_language()

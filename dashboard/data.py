@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from dashboard.dataset import select
+from dashboard.queries import behind
 
 PAGE_ROWS = 25
 SORTS = {
@@ -18,7 +19,7 @@ SORTS = {
     "multiple": "r.multiple DESC NULLS LAST, r.site NULLS FIRST, r.game, r.round",
     "mispaid": "r.mispaid DESC NULLS LAST, r.site NULLS FIRST, r.game, r.round",
 }
-_ID = "concat_ws('/', url_encode(coalesce(r.site, '')), url_encode(r.game), CAST(r.round AS VARCHAR))"
+ID = "concat_ws('/', url_encode(coalesce(r.site, '')), url_encode(r.game), CAST(r.round AS VARCHAR))"
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Filter:
     since: date | None = None
     until: date | None = None
     sort: str = "log"
+    behind: str | None = None  # what of a picture they stand behind (queries.behind)
 
     def __bool__(self) -> bool:
         """Whether anything is filtered out."""
@@ -57,6 +59,8 @@ class Filter:
             parts.append(("r.winners > 1", []))
         if self.code:
             parts.append(("r.round_id IN (SELECT round_id FROM problems WHERE code = ?)", [self.code]))
+        if self.behind:
+            parts.append(behind.condition(self.behind, self.player))
         for column in ("verdict", "ruleset", "site"):
             if getattr(self, column):
                 parts.append((f"r.{column} = ?", [getattr(self, column)]))
@@ -157,7 +161,7 @@ def largest_wins(ruleset: str | None, count: int) -> pl.DataFrame:
             WHERE ?::VARCHAR IS NULL OR round_id IN (SELECT round_id FROM rounds WHERE ruleset = ?)
             ORDER BY multiple DESC NULLS LAST, points DESC NULLS LAST, round_id, win_no LIMIT ?
         )
-        SELECT {_ID} AS id, top.seat, top.tile, top.event, top.fans, top.multiple, top.points, s.player, s.hand,
+        SELECT {ID} AS id, top.seat, top.tile, top.event, top.fans, top.multiple, top.points, s.player, s.hand,
             r.ruleset, r.suits, r.time_ms, r.deal, r.events
         FROM top
         JOIN (SELECT * FROM rounds WHERE round_id IN (SELECT round_id FROM top)) AS r USING (round_id)
@@ -208,7 +212,7 @@ def list_rounds(chosen: Filter, offset: int, limit: int = PAGE_ROWS) -> pl.DataF
             FROM (SELECT * FROM rounds AS r WHERE {where} ORDER BY {SORTS[chosen.sort]} LIMIT ? OFFSET ?) AS r
         ),
         page AS MATERIALIZED (
-            SELECT {_ID} AS id, r.* FROM rounds AS r WHERE round_id IN (SELECT round_id FROM place)
+            SELECT {ID} AS id, r.* FROM rounds AS r WHERE round_id IN (SELECT round_id FROM place)
         ),
         seat AS MATERIALIZED (
             SELECT round_id, seat, player, points, hand FROM seats WHERE round_id IN (SELECT round_id FROM place)
@@ -246,7 +250,7 @@ def neighbours(game_key: int, number: int) -> tuple[str | None, str | None]:
     found: list[str | None] = []
     for sign, order in (("<", "DESC"), (">", "ASC")):
         rows = select(
-            f"SELECT {_ID} AS id FROM rounds AS r WHERE game_key = ? AND round {sign} ? "
+            f"SELECT {ID} AS id FROM rounds AS r WHERE game_key = ? AND round {sign} ? "
             f"ORDER BY round {order}, round_id LIMIT 1",
             game_key,
             number,
@@ -282,7 +286,7 @@ def list_mispaid(offset: int, limit: int = PAGE_ROWS) -> pl.DataFrame:
     return select(
         f"""
         WITH page AS MATERIALIZED (
-            SELECT {_ID} AS id, round_id, ruleset, time_ms, mispaid
+            SELECT {ID} AS id, round_id, ruleset, time_ms, mispaid
             FROM rounds AS r WHERE mispaid > 0 ORDER BY {SORTS["mispaid"]} LIMIT ? OFFSET ?
         )
         SELECT page.*, s.players, s.recorded, s.points, p.codes, p.explained_by, p.event

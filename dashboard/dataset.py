@@ -5,6 +5,7 @@ link, query, parameters), so a newly loaded data set shows at the next run of a 
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,17 @@ def _key() -> tuple[str, int, int]:
 def select(sql: str, *parameters: Any) -> pl.DataFrame:
     """The rows of a query; FileNotFoundError when the data set has gone since state() looked."""
     return _select(_key(), sql, parameters)
+
+
+@st.cache_data(max_entries=512, show_spinner=False)
+def _ask(key: tuple[str, int, int], name: str, _function: Callable[..., Any], arguments: tuple, named: dict) -> Any:
+    with _connection(key).cursor() as cursor:
+        return _function(cursor, *arguments, **named)
+
+
+def ask(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """What a function of analytics answers that takes a connection first; cached by its name and arguments."""
+    return _ask(_key(), f"{function.__module__}.{function.__qualname__}", function, arguments, named)
 
 
 def state() -> State:

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard import data, screen
+from dashboard.queries import behind
 from dashboard.screen import t, word
 
 NAMES = (
@@ -25,6 +26,7 @@ NAMES = (
     "sort",
     "reveal",
     "double",
+    "behind",
 )
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2199, 12, 31)
 PAGE = "page"  # a changed filter starts at the first page of its listing
@@ -97,8 +99,35 @@ def clear() -> None:
         st.query_params.pop(name, None)
 
 
+def of_statistics(*more: str) -> dict[str, Any]:
+    """Draws the filters that statistics of the whole data set share; those that are set, as `where` of analytics.
+
+    more: names of the address that go back to nothing when one of these changes.
+    """
+    a, b, c, d = st.columns(4)
+    span = {"value": None, "format": "YYYY-MM-DD", "min_value": FIRST_DAY, "max_value": LAST_DAY}
+    page = more[0] if more else PAGE
+    found = {
+        "ruleset": pick(a, t("rounds.ruleset"), "ruleset", data.rulesets(), screen.rules_name, page),
+        "site": pick(b, t("rounds.site"), "site", data.choices("site"), page=page),
+        "since": c.date_input(t("rounds.since"), **span, **bind("since", read("since", day), page)),
+        "until": d.date_input(t("rounds.until"), **span, **bind("until", read("until", day), page)),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def drop_behind() -> None:
+    """Lists rounds whatever picture they stand behind."""
+    put("behind", None)
+
+
 def of_rounds() -> data.Filter:
     """Draws the filters of the round list and returns what they let through."""
+    what = read("behind", behind.parse)
+    if what:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.badge(behind.words(what), icon=":material/filter_alt:")
+            st.button(t("rounds.drop_behind"), on_click=drop_behind, type="tertiary")
     a, b, c, d = st.columns(4)
     player = a.selectbox(
         t("rounds.player"), data.players(), index=None, placeholder=t("rounds.player_hint"), accept_new_options=True,
@@ -132,5 +161,5 @@ def of_rounds() -> data.Filter:
         double = st.checkbox(t("rounds.double"), **bind("double", read("double") == "True"))
     d.button(t("rounds.clear"), on_click=clear)
     return data.Filter(
-        player, tuple(sorted(fans)), multiple, reveal, double, code, verdict, ruleset, site, since, until, order
+        player, tuple(sorted(fans)), multiple, reveal, double, code, verdict, ruleset, site, since, until, order, what
     )

@@ -4,8 +4,9 @@ Text from logs (names, ids, paths) never goes through Markdown: use `line`, a ch
 """
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from urllib.parse import unquote, urlencode
 
@@ -13,6 +14,7 @@ import altair as alt
 import polars as pl
 import streamlit as st
 
+from analytics import save
 from dashboard import dataset, i18n
 from ingest.tiles import NAMES
 from replay import ruleset, trace
@@ -126,6 +128,24 @@ def percent(share: float | None) -> str:
     return f"{share:.1%}"
 
 
+def estimate(
+    value: float | None, low: float | None, high: float | None, few: bool, form: Callable[[float], str],
+    signed: bool = False,
+) -> dict[str, Any] | None:
+    """The estimate cell of a listing: a value, its interval below, pale where few observations are behind it."""
+    if value is None:
+        return None
+    known = low is not None and high is not None
+    span = f"{form(low).removesuffix('%')} – {form(high)}" if known else ""
+    sign = 0 if not signed or (known and low <= 0 <= high) else 1 if value > 0 else -1
+    return {"value": form(value), "more": span, "few": few, "sign": sign}
+
+
+def headings(group: str, *columns: str) -> dict[str, str]:
+    """Titles of a table's columns from the texts of a page."""
+    return {column: t(f"{group}_column.{column}") for column in columns}
+
+
 def when(time_ms: int | None) -> str:
     """UTC date and minute of a round."""
     if time_ms is None:
@@ -159,18 +179,27 @@ def seat_line(seat: int, player: str) -> None:
 def address(page: str, **parameters: Any) -> str:
     """The address of a view, relative to the app."""
     given = {name: value for name, value in parameters.items() if value is not None}
-    return f"{page}?{urlencode({'lang': lang(), **given})}"
+    return f"{page}?{urlencode({'lang': lang(), **given}, doseq=True)}"
+
+
+def _texts(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
+    """Parameters of an address as texts; lists stay lists, None is left out."""
+    return {
+        name: [str(one) for one in value] if isinstance(value, list | tuple) else str(value)
+        for name, value in parameters.items()
+        if value is not None
+    }
 
 
 def link(page: str, label: str, **parameters: Any) -> None:
     """A link to another view of the app; the label is our own text, never a log's."""
-    given = {name: str(value) for name, value in parameters.items() if value is not None}
+    given = _texts(parameters)
     st.page_link(f"page/{page}.py", label=f"→ {label}", query_params={"lang": lang(), **given})
 
 
 def go(page: str, **parameters: Any) -> None:
     """Opens another view of the app."""
-    given = {name: str(value) for name, value in parameters.items() if value is not None}
+    given = _texts(parameters)
     st.switch_page(f"page/{page}.py", query_params={"lang": lang(), **given})
 
 
@@ -197,12 +226,29 @@ def ready(empty_is_fine: bool = False) -> dataset.State | None:
     return found
 
 
-def picture(chart: alt.TopLevelMixin, frame: pl.DataFrame, description: str, headings: Mapping[str, str]) -> None:
-    """A chart with its description for screen readers and, folded, its numbers as a table."""
-    st.altair_chart(chart, alt=description)
+def picture(
+    chart: alt.TopLevelMixin, frame: pl.DataFrame, description: str, headings: Mapping[str, str], name: str,
+    width: Any = None,
+) -> None:
+    """A chart with its description for screen readers and, folded, its numbers as a table and as files.
+
+    name: of the files, unlike any other picture's of the page; their columns keep the names that they have in `frame`.
+    """
+    st.altair_chart(chart, alt=description, width=width)
     with st.popover(t("app.data_table"), type="tertiary", icon=":material/table_rows:"):
-        table = frame.select(list(headings)).rename(dict(headings))
-        st.dataframe(table, hide_index=True, alt=description)
+        shown = frame.select(list(headings))
+        st.dataframe(shown.rename(dict(headings)), hide_index=True, alt=description)
+        downloads(shown, name)
+
+
+def downloads(table: pl.DataFrame, name: str) -> None:
+    """Buttons that save a table as each kind of file; the file is made when it is asked for."""
+    with st.container(horizontal=True, gap="xsmall"):
+        for kind in save.KINDS:
+            st.download_button(
+                f"{t('app.save')} {kind.upper()}", partial(save.as_bytes, table, kind), f"kwx-{name}.{kind}",
+                key=f"save-{name}-{kind}", on_click="ignore", type="tertiary", icon=":material/download:",
+            )  # fmt: skip
 
 
 def pager(key: str, total: int, rows: int) -> int:

@@ -2,7 +2,7 @@
 // Text from logs goes through textContent: it is text, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
-const NUMBERS = ["number", "points", "lines"];
+const NUMBERS = ["number", "points", "lines", "estimate"];
 const hosts = new WeakMap();
 
 function el(tag, className, ...children) {
@@ -45,6 +45,10 @@ const draw = {
   points: (value) => el("span", tone(value), signed(value)),
   seat: (value) => badge(value),
   lines: (value) => el("div", "lines", ...value.map((points) => el("span", "num", points === null ? "–" : signed(points)))),
+  estimate: (value) => {
+    const figure = el("span", tone(value.sign ?? 0), value.value);
+    return el("div", value.few ? "estimate few" : "estimate", figure, value.more ? el("div", "more", value.more) : "");
+  },
   place: (value) => {
     const name = el("bdi", "place", value.label);
     name.title = value.label;
@@ -81,6 +85,10 @@ function build(host, data, open) {
   const head = el("tr", "", ...data.columns.map((column) => {
     const cell = el("th", NUMBERS.includes(column.kind) ? "num" : "", column.label);
     cell.scope = "col";
+    if (column.hint) {
+      cell.classList.add("hint");
+      cell.title = column.hint;
+    }
     return cell;
   }));
   const body = el("tbody", "", ...data.rows.map((row) => {

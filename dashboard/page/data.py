@@ -33,6 +33,7 @@ def funnel(counts: dict) -> None:
         frame,
         t("data.funnel_alt", parts=spoken([row[::2] for row in rows])),
         headings,
+        "funnel",
     )
     lost = [(word("stage", stage), f"{n[stage]:,}") for stage in ("repeats", "rejects")]
     lost += [(word("verdict", verdict), f"{n[verdict]:,}") for verdict in ("violation", "mismatch", "unpaid")]
@@ -56,7 +57,8 @@ def rejects() -> None:
     )
     parts = spoken([(word("reject", code), f"{n:,}") for code, n in pairs])
     headings = {"code": t("column.code"), "label": t("column.message"), "rejects": t("column.rejects")}
-    picture(charts.bars(frame, t("column.rejects"), charts.LOSS), frame, t("data.rejects_alt", parts=parts), headings)
+    alt = t("data.rejects_alt", parts=parts)
+    picture(charts.bars(frame, t("column.rejects"), charts.LOSS), frame, alt, headings, "rejects")
     st.markdown(f"**{t('data.reject_list')}**")
     codes, where = frame["code"].to_list(), st.columns(3)[0]
     code = filters.pick(where, t("data.code"), "reject", codes, lambda code: word("reject", code), "rejects")

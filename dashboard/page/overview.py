@@ -49,6 +49,7 @@ def health(counts: dict) -> None:
         frame,
         t("overview.health_alt", records=records, parts=parts),
         {"label": t("column.verdict"), "n": t("column.n"), "share": t("column.share")},
+        "health",
     )
 
 
@@ -66,7 +67,8 @@ def ends(ruleset: str | None) -> None:
     st.subheader(t("overview.ends"))
     parts = spoken(list(frame.select("label", "text").iter_rows()))
     headings = {"label": t("column.end"), "rounds": t("column.rounds"), "share": t("column.share")}
-    picture(charts.bars(frame, t("column.rounds")), frame, t("overview.ends_alt", n=total, parts=parts), headings)
+    alt = t("overview.ends_alt", n=total, parts=parts)
+    picture(charts.bars(frame, t("column.rounds")), frame, alt, headings, "ends")
     st.caption(t("app.n", n=total))
 
 
@@ -84,7 +86,7 @@ def dealer(ruleset: str | None) -> None:
     named = {"label": "statistic", "role": "role", "rate": "share", "low": "low", "high": "high", "n": "n"}
     headings = {column: t(f"column.{name}") for column, name in named.items()}
     roles = [word("role", "dealer"), word("role", "other")]
-    picture(charts.intervals(frame, roles), frame, t("overview.dealer_alt", parts=parts), headings)
+    picture(charts.intervals(frame, roles), frame, t("overview.dealer_alt", parts=parts), headings, "dealer")
     counts = dict(frame.group_by("role").agg(pl.col("n").max()).iter_rows())
     st.caption(t("overview.dealer_note") + " " + spoken([(role, f"n = {counts.get(role, 0):,}") for role in roles]))
 
@@ -102,7 +104,7 @@ def days(ruleset: str | None) -> None:
             "mispaid": t("column.mispaid"),
         }
         chart = charts.days(frame, t("overview.moved"), t("column.mispaid"))
-        picture(chart, frame, t("overview.days_alt", n=frame.height, first=first, last=last), headings)
+        picture(chart, frame, t("overview.days_alt", n=frame.height, first=first, last=last), headings, "days")
     st.caption(t("overview.days_note", n=int(frame["rounds"].sum())))
 
 

@@ -103,7 +103,8 @@ def hero(id: str) -> None:
                 "end": t("column.to"),
                 "text": t("column.points"),
             }
-            picture(charts.waterfall(frame, low, high), frame, t("payouts.hero_alt", parts=part), headings)
+            picture(charts.waterfall(frame, low, high), frame, t("payouts.hero_alt", parts=part), headings,
+                    f"payout-{seat['seat']}")  # fmt: skip
     left, right = st.columns([3, 2], gap="large")
     with left:
         for problem in found:
@@ -144,7 +145,7 @@ def groups() -> None:
     with code:
         frame = data.mispaid_by("code")
         frame = frame.with_columns(label=pl.Series([word("code", label) for label in frame["label"]], dtype=pl.String))
-        bars(frame, headings, t("payouts.by_code"))
+        bars(frame, headings, "code")
     with account:
         frame = data.mispaid_accounts(20)
         numbers = frame.select("difference", "rounds", "n").iter_rows()
@@ -158,13 +159,13 @@ def groups() -> None:
                    "rounds": t("payouts.wrong"), "n": t("column.rounds")}  # fmt: skip
         parts = spoken([(label, f"{value:+,}") for label, value in frame.select("label", "value").iter_rows()])
         chart = charts.signed_bars(frame, f"{t('payouts.too_little')} ← 0 → {t('payouts.too_much')}")
-        picture(chart, frame, t("payouts.by_account_alt", parts=parts), columns)
+        picture(chart, frame, t("payouts.by_account_alt", parts=parts), columns, "mispaid-accounts")
     for tab, what in ((change, "change"), (site, "site"), (build, "build")):
         with tab:
-            bars(data.mispaid_by(what), {**headings, "label": t(f"payouts.by_{what}")}, t(f"payouts.by_{what}"))
+            bars(data.mispaid_by(what), {**headings, "label": t(f"payouts.by_{what}")}, what)
 
 
-def bars(frame: pl.DataFrame, headings: dict, title: str) -> None:
+def bars(frame: pl.DataFrame, headings: dict, what: str) -> None:
     """Mispaid rounds by label."""
     if not frame.height:
         st.write(t("app.none"))
@@ -179,8 +180,9 @@ def bars(frame: pl.DataFrame, headings: dict, title: str) -> None:
     picture(
         charts.bars(frame.head(20), t("column.rounds"), charts.LOSS),
         frame,
-        f"{title}: {t('payouts.by_code_alt', parts=parts)}",
+        f"{t(f'payouts.by_{what}')}: {t('payouts.by_code_alt', parts=parts)}",
         headings,
+        f"mispaid-{what}",
     )
 
 

@@ -57,7 +57,7 @@ def matrix(known: list[dict]) -> None:
     changed = frame.filter("differs")
     description = t("rules.matrix_alt", rulesets=len(known), keys=frame["key"].n_unique(), n=changed.height)
     headings = {name: t(f"column.{name}") for name in ("key", "meaning", "ruleset", "value", "base")}
-    picture(charts.rules(frame, t("column.base")), changed, description, headings)
+    picture(charts.rules(frame, t("column.base")), changed, description, headings, "rules")
 
 
 def explain(ident: str, known: dict[str, dict]) -> None:

@@ -1,0 +1,175 @@
+"""The pages of statistics without a browser: in both languages, on an empty data set, one round, several hundred."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import duckdb
+import pytest
+from streamlit.testing.v1 import AppTest
+from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component, walk
+
+from analytics import warehouse
+from dashboard import i18n
+from dashboard.queries import behind, fans
+from ingest.read import Reader
+from replay import ruleset, simulate
+
+PAGES = ("fans",)
+Show = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="module")
+def folder(measured: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Data sets by kind: empty, one round, rounds of accounts with names like markup, and the suite's measured one."""
+    made = tmp_path_factory.mktemp("pages")
+    (made / "empty.jsonl").write_text("not a round\n", encoding="utf-8")
+    simulate.write(made / "one.jsonl", "hubei", {}, 1, 5)
+    simulate.write(made / "hostile.jsonl", "hubei", {}, 12, 5)
+    lines = [json.loads(line) for line in (made / "hostile.jsonl").read_text(encoding="utf-8").splitlines()]
+    names = [EVIL, "=1+1", "a/b?c#d"]
+    hostile = [json.dumps(line | {"players": names, "site": EVIL}, ensure_ascii=False) for line in lines]
+    (made / "hostile.jsonl").write_text("\n".join(hostile) + "\n", encoding="utf-8")
+    for kind in ("empty", "one", "hostile"):
+        warehouse.load(Reader([str(made / f"{kind}.jsonl")], check_rules=ruleset.check), made / kind)
+    many = measured.execute("SELECT path FROM duckdb_databases() WHERE NOT internal").fetchall()[0][0]
+    return {kind: made / kind for kind in ("empty", "one", "hostile")} | {"many": Path(many)}
+
+
+@pytest.fixture
+def show(folder: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> Show:
+    """Runs a page: show("fans", "many", lang="en", ruleset="hubei")."""
+
+    def run(page: str, kind: str, /, **address: str | list[str]) -> AppTest:
+        monkeypatch.setenv("KWX_DB", str(folder[kind]))
+        test = AppTest.from_file(str(FOLDER / "app.py"), default_timeout=60).switch_page(f"page/{page}.py")
+        for name, value in {"lang": "en", **address}.items():
+            test.query_params[name] = value
+        return clean(test.run())
+
+    return run
+
+
+@pytest.mark.parametrize("kind", ["empty", "one", "many"])
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_explain_themselves(show: Show, page: str, language: str, kind: str) -> None:
+    test = show(page, kind, lang=language)
+    words = i18n.words(language)
+    assert test.title[0].value == words[f"page.{page}"]
+    if kind == "empty":
+        assert test.subheader[0].value == words["state.empty"]
+    elif kind == "one":
+        assert words["state.one"] in [info.value for info in test.info]
+    else:
+        found = charted(test)
+        assert found and all(len(chart.alt) > 20 for chart in found)
+        assert len({chart.alt for chart in found}) == len(found) == len(test.dataframe)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_names_stay_text(show: Show, page: str) -> None:
+    for node in walk(show(page, "hostile")):
+        if node.type == "page_link":
+            assert "evil" not in node.proto.label
+        if node.type in ("markdown", "caption", "title", "subheader", "header", "metric", "button"):
+            assert "evil" not in str(node.proto), (page, node.type)
+        if node.type == "html":
+            assert "<script" not in node.proto.body
+
+
+# What stands behind a mark
+
+
+def test_conditions_in_the_address() -> None:
+    for text in ("reveal.3.5", "role.chased", "fan.full_flush", "aim.full_flush.ready", "stat.win_rate", "shanten.1.0"):
+        assert behind.parse(text) == text
+    for text in ("", "reveal", "reveal.3", "reveal.9.1", "reveal.x.1", "reveal.3.5.1", "fan.no", "stat.win_value_p90",
+                 "role.chased'--", "shanten.1.99", EVIL):  # fmt: skip
+        with pytest.raises(ValueError):
+            behind.parse(text)
+
+
+CONDITIONS = {
+    "fan.reveal": "SELECT round_id, seat FROM wins WHERE 'reveal' IN fans",
+    "reveal.3.4": "SELECT round_id, seat FROM reveals WHERE live = 3 AND turn BETWEEN 12 AND 14",
+    "role.chasing": 'SELECT round_id, seat FROM reveals WHERE "order" > 1',
+    "role.chased": 'SELECT a.round_id, a.seat FROM reveals AS a, reveals AS b '
+                   'WHERE a.round_id = b.round_id AND a."order" = 1 AND b."order" = 2',
+    "waiting.2.kept": "SELECT f.round_id, f.seat FROM facts AS f WHERE ready_live_own = 2 AND NOT EXISTS "
+                      "(FROM reveals AS v WHERE v.round_id = f.round_id AND v.seat = f.seat)",
+    "shanten.2.1": "SELECT round_id, seat FROM facts WHERE shanten[2] = 1",
+    "start.13.2": "SELECT round_id, seat FROM facts WHERE start_tiles = 13 AND start_shanten = 2",
+    "reached.win.5": "SELECT round_id, seat FROM wins WHERE turn IN (15, 16, 17)",
+    "seat.win.1": "SELECT round_id, seat FROM wins WHERE seat = 1",
+    "position.deal_in.0": "SELECT round_id, dealer AS seat FROM rounds WHERE "
+                          "(round_id, dealer) IN (SELECT round_id, from_seat FROM wins)",
+    "flow.0.2": "SELECT round_id, to_seat AS seat FROM ledger WHERE from_seat = 0 AND to_seat = 2",
+    "relative.1.0": "SELECT l.round_id, to_seat AS seat FROM ledger AS l, rounds AS r WHERE l.round_id = r.round_id "
+                    "AND to_seat = dealer AND from_seat = (dealer + 1) % 3",
+    "aim.seven_pairs.ready": "SELECT round_id, seat FROM aims WHERE fan = 'seven_pairs' AND ready_turn IS NOT NULL",
+    "stat.win_rate": "SELECT round_id, seat FROM wins",
+    "stat.reveal_rate": "SELECT round_id, seat FROM reveals",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("code", CONDITIONS)
+def test_rounds_behind_a_mark(measured: duckdb.DuckDBPyConnection, code: str) -> None:
+    seats = set(measured.execute(CONDITIONS[code]).fetchall())
+    ended = {key for (key,) in measured.execute("SELECT round_id FROM rounds WHERE \"end\" <> 'aborted'").fetchall()}
+    who = {(key, seat): player for key, seat, player in
+           measured.execute("SELECT round_id, seat, player FROM seats").fetchall()}  # fmt: skip
+    assert seats, code
+    sql, values = behind.condition(code, None)
+    found = measured.execute(f"SELECT round_id FROM rounds AS r WHERE {sql}", values).fetchall()
+    assert sorted(key for (key,) in found) == sorted({key for key, _ in seats} & ended)
+    player = sorted({who[at] for at in seats if at[0] in ended})[0]
+    sql, values = behind.condition(code, player)
+    found = measured.execute(f"SELECT round_id FROM rounds AS r WHERE {sql}", values).fetchall()
+    assert sorted(key for (key,) in found) == sorted({at[0] for at in seats if who[at] == player} & ended)
+
+
+def test_a_mark_lists_its_rounds(show: Show) -> None:
+    test = show("rounds", "many", behind="role.chasing", ruleset="hubei")
+    words = i18n.words("en")
+    assert words["behind.role"].format(a=words["behind_word.chasing"]) in str(
+        [node.proto for node in walk(test) if node.type == "markdown"]
+    )
+    assert all(len(row["cells"][1]) == 3 for row in component(test, "rounds")["rows"])
+    next(button for button in test.button if button.label == words["rounds.drop_behind"]).click()
+    clean(test.run())
+    assert dict(test.query_params) == {"lang": "en", "ruleset": "hubei"}
+    assert show("rounds", "many", behind="no.such").button
+
+
+# Fans
+
+
+def test_pursuit_is_that_of_the_view(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
+    show("fans", "many")  # makes the data set the one that queries ask
+    rows = {row["fan"]: row for row in fans.pursuit({"ruleset": "hubei"}).iter_rows(named=True)}
+    view = measured.sql("SELECT * FROM fan_pursuit WHERE ruleset = 'hubei'").to_arrow_table().to_pylist()
+    assert {row["fan"] for row in view} == set(rows)
+    for row in view:
+        mine = rows[row["fan"]]
+        assert [mine[name] for name in ("n", "near", "aimed", "ready", "won")] == [
+            row[name] for name in ("n", "near", "aimed", "ready", "won")
+        ]
+        if row["aimed"] > 1:
+            assert mine["result"] == pytest.approx(row["aimed_mean"])
+            assert mine["high"] - mine["result"] == pytest.approx(1.96 * row["aimed_error"])
+            assert mine["other"] == pytest.approx(row["other_mean"])
+
+
+def test_fans_open_their_rounds(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
+    rows = component(show("fans", "many", ruleset="hubei"), "fans")["rows"]
+    stakes = measured.execute(
+        "SELECT fan, count(*) FROM win_fans JOIN rounds USING (round_id) WHERE ruleset = 'hubei' GROUP BY fan"
+    ).fetchall()
+    asked = {row["id"].removeprefix("fan "): parse_qs(urlsplit(row["href"]).query) for row in rows}
+    assert {code for code, _ in stakes} == set(asked) - {"plain"}
+    for (code, wins), row in ((one, row) for one in stakes for row in rows if row["id"] == f"fan {one[0]}"):
+        assert row["cells"][1] == wins
+        assert asked[code] == {"lang": ["en"], "fan": [code], "ruleset": ["hubei"]}
+        assert len([tile for group in row["cells"][6][0]["tiles"] for tile in group]) >= 14
