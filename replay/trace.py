@@ -231,13 +231,17 @@ class _Table:
         if any(hand.count(kind) > COPIES for kind in set(hand)):
             return []
         bits = self.completing(seat)
-        open_hands = [self.hands[other] for other in range(3) if other != seat and self.revealed[other]]
+        others = [other for other in range(3) if other != seat and self.revealed[other]]
         out = []
         for kind in range(KINDS):
             if bits >> kind & 1:
-                seen = hand.count(kind) + self.shown[kind] + sum(other.count(kind) for other in open_hands)
+                seen = hand.count(kind) + self.shown[kind] + sum(self.open_copies(other, kind) for other in others)
                 out.append((kind, max(COPIES - seen, 0)))
         return out
+
+    def open_copies(self, seat: int, kind: int) -> int:
+        """Copies that lie open in a revealed hand: a triplet kept face down does not."""
+        return self.hands[seat].count(kind) - (3 if self.hidden[seat] >> kind & 1 else 0)
 
     def completing(self, seat: int) -> int:
         """The kinds that complete a hand, as a bit set; found anew only when the hand has changed."""
