@@ -1,13 +1,15 @@
 """One round prepared for the viewer: frames, ledger, wins and problems, each at the frame where it happened."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import streamlit as st
 
-from dashboard import dataset, i18n, screen, tiles
-from replay import show_text
+from dashboard import dataset, i18n, round_review, screen, tiles
+from ingest import log_line
+from replay import show_text, sight
 
 Rows = list[dict[str, Any]]
 KEYS = (
@@ -41,6 +43,11 @@ def viewer_data(id: str, tables: Mapping[str, Rows], event: int | None, pov: int
         "recorded": None if not seats or None in recorded else recorded,
         "wins": [_win(win, numbers, last, names) for win in tables["wins"]],
         "problems": [_problem(problem, numbers) for problem in tables["problems"]],
+        "review": round_review.known(id),
+        "title": screen.round_name(id),
+        "file": re.sub(r"[^\w.-]+", "_", screen.round_name(id)).strip("_")[:80] or "round",
+        "line": log_line.line(tables),
+        "lines": show_text.render(tables),
         "tiles": {name: drawing for name, drawing in tiles.sprite().items() if name in used},
         "text": {
             **i18n.group(lang, "viewer"),
@@ -48,6 +55,10 @@ def viewer_data(id: str, tables: Mapping[str, Rows], event: int | None, pov: int
             "verb": i18n.group(lang, "verb"),
             "short": i18n.group(lang, "short"),
             "meld": i18n.group(lang, "meld"),
+            "action": i18n.group(lang, "action"),
+            "note": i18n.group(lang, "note"),
+            "overlay": i18n.group(lang, "overlay"),
+            "overlay_more": i18n.group(lang, "overlay_more"),
             "keys": [(keys, screen.t(f"keys.{name}")) for keys, name in KEYS],
         },
     }
@@ -61,6 +72,7 @@ def _frames(version: str, id: str, _tables: Mapping[str, Rows]) -> Rows:
         for old, new in zip(before["seats"], frame["seats"], strict=True):
             if new["drawn"] is not None and not new["waits"] and new["hand"] == old["hand"]:
                 new["waits"] = old["waits"]
+    sight.add_to(steps, _tables["rounds"][0]["suits"])
     return steps
 
 

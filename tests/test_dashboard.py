@@ -13,7 +13,7 @@ import sample_warehouse
 from streamlit.testing.v1 import AppTest
 
 from analytics import warehouse
-from dashboard import charts, i18n, tiles
+from dashboard import bundle, charts, i18n, tiles
 from ingest.events import ENDS, FANS, VERBS
 from ingest.rejects import REJECT_CODES
 from replay import problems, rules_text
@@ -362,7 +362,7 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     known = i18n.words("en")
     used = set(re.findall(r'\bt\(\s*"([a-z_.]+)"', sources))
     assert used <= set(known)
-    script = (FOLDER / "replayer" / "viewer.js").read_text(encoding="utf-8")
+    script = bundle.script(FOLDER / "replayer" / "viewer.js")
     for key in known:
         group, _, last = key.partition(".")
         literal = f'"{key}"' in sources or f"'{key}'" in sources

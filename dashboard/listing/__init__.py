@@ -7,11 +7,12 @@ from typing import Any
 import streamlit as st
 
 from dashboard import tiles
+from dashboard.bundle import script
 
 HERE = Path(__file__).parent
 _mount = st.components.v2.component(
     "kwx_listing",
-    js=(HERE / "listing.js").read_text(encoding="utf-8"),
+    js=script(HERE / "listing.js"),
     css=(HERE / "listing.css").read_text(encoding="utf-8"),
 )
 

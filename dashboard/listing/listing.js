@@ -1,42 +1,10 @@
 // A table whose cells can hold drawn tiles, seats and chips, and whose rows open something.
 // Text from logs goes through textContent: it is text, never markup.
 
-const SVG = "http://www.w3.org/2000/svg";
+import { badge, el, signed, sprite, tile, tone } from "../elements.js";
+
 const NUMBERS = ["number", "points", "lines", "estimate"];
 const hosts = new WeakMap();
-
-function el(tag, className, ...children) {
-  const node = document.createElement(tag);
-  if (className) node.className = className;
-  node.append(...children.filter((child) => child !== null && child !== undefined && child !== ""));
-  return node;
-}
-
-function tile(name, label) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("viewBox", "0 0 30 42");
-  svg.setAttribute("class", "tile");
-  svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", label);
-  const use = document.createElementNS(SVG, "use");
-  use.setAttribute("href", `#kwx-${name}`);
-  svg.append(use);
-  return svg;
-}
-
-function sprite(drawings) {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "sprite");
-  svg.setAttribute("aria-hidden", "true");
-  svg.innerHTML = Object.entries(drawings) // our own drawings: no text from a log gets here
-    .map(([name, inside]) => `<symbol id="kwx-${name}" viewBox="0 0 30 42">${inside}</symbol>`)
-    .join("");
-  return svg;
-}
-
-const badge = (seat) => el("span", `badge seat${seat}`, String(seat));
-const signed = (points) => (points === null ? "–" : points > 0 ? `+${points.toLocaleString("en")}` : points < 0 ? `−${(-points).toLocaleString("en")}` : "0");
-const tone = (points) => (points > 0 ? "gain" : points < 0 ? "loss" : "");
 
 const draw = {
   text: (value) => el("bdi", "", value),

@@ -1,14 +1,16 @@
 """Rounds: the list with its filters, and one round step by step."""
 
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from dashboard import data, filters, round_view, screen
+from dashboard import data, filters, round_review, round_view, screen
 from dashboard.listing import listing
 from dashboard.replayer import viewer
 from dashboard.screen import t, word
 
+POLL = 0.7  # seconds between two looks at work that goes on
 
 def rows(chosen: data.Filter, offset: int) -> list:
     """One page of the list, as rows of a listing."""
@@ -89,7 +91,18 @@ def the_round(id: str) -> None:
     verdict = f"{word('verdict', row['verdict'])} – {t('verdict_more.' + row['verdict'])}"
     screen.line(screen.round_name(id), "font-size:1.25rem;font-weight:600", "h2")
     screen.line(f"{facts} · {verdict}", "opacity:.75")
-    viewer(round_view.viewer_data(id, tables, number("event"), (number("pov") or 0) % 3))
+    # while decisions are played out, the viewer alone is drawn again and again
+    again = round_review.running(id)
+    st.fragment(replay, run_every=POLL if again else None)(id, tables, again)
+
+
+def replay(id: str, tables: dict[str, list[dict[str, Any]]], again: bool) -> None:
+    """The viewer; starts and stops what it asks for.  again: whether this is drawn again by itself."""
+    asked = viewer(round_view.viewer_data(id, tables, number("event"), (number("pov") or 0) % 3))
+    if asked:
+        round_review.act(id, tables, asked)
+    if again != round_review.running(id):
+        st.rerun()
 
 
 def page() -> None:

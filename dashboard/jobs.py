@@ -1,0 +1,74 @@
+"""Long work beside the pages: started once a key, seen by every page, with progress, and cancelled on request.
+
+The key holds what the result hangs on (such as the digest of the data set), so a finished piece of work is its own
+cache.  Work goes on when the page that asked for it is left.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+KEPT = 64  # finished pieces of work; the oldest are forgotten first
+RUNNING, DONE, FAILED, CANCELLED = "running", "done", "failed", "cancelled"
+
+
+class Cancelled(Exception):
+    """Raised inside work that is to end."""
+
+
+class Job:
+    """One piece of work; `value` may be read while it grows."""
+
+    def __init__(self, value: Any = None) -> None:
+        self.state = RUNNING
+        self.done = self.total = 0  # total 0: not known yet
+        self.note = ""  # what it is at
+        self.value = value
+        self.error: Exception | None = None
+        self._stop = threading.Event()
+
+    def step(self, done: int, total: int = 0, note: str = "") -> None:
+        """Told by the work between its parts; raises Cancelled when it is to end."""
+        self.done, self.total, self.note = done, total, note
+        if self._stop.is_set():
+            raise Cancelled
+
+    def cancel(self) -> None:
+        """Ends the work at its next step."""
+        self._stop.set()
+
+    def run(self, work: Callable[["Job"], Any]) -> None:
+        """Does the work; whatever it raises is kept for the page to show."""
+        try:
+            self.value = work(self)
+            self.state = DONE
+        except Cancelled:
+            self.state = CANCELLED
+        except Exception as error:  # noqa: BLE001 - the page tells it
+            self.error, self.state = error, FAILED
+
+
+@st.cache_resource(show_spinner=False)
+def _jobs() -> dict[Any, Job]:
+    return {}
+
+
+def find(key: Any) -> Job | None:
+    """The work of this key, running or finished; None when nobody asked for it."""
+    return _jobs().get(key)
+
+
+def start(key: Any, work: Callable[[Job], Any], value: Any = None) -> Job:
+    """The work of this key, begun now unless it runs or is done."""
+    known = _jobs()
+    found = known.get(key)
+    if found is not None and found.state in (RUNNING, DONE):
+        return found
+    known.pop(key, None)
+    for old in [key for key, job in known.items() if job.state != RUNNING][: max(len(known) - KEPT, 0)]:
+        known.pop(old, None)
+    known[key] = job = Job(value)
+    threading.Thread(target=job.run, args=(work,), name="job", daemon=True).start()
+    return job
