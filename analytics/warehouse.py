@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 from analytics import schema, sittings
 from analytics.fill import Fill
 from ingest.ahead import ahead
+from replay.seat_sums import with_sums
 
 MEMORY = "512MB"  # DuckDB's share during a load; beyond it spills to a folder beside the file
 
@@ -131,19 +132,25 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
         schema.create_tables(connection)
     elif not schema.is_current(connection):
         raise WarehouseError(f"{path}: has the tables of another version of kwx; load the logs into a new file")
+    summed, streamed = sittings.prepare(connection), sittings.streamed(connection)
     before = None if empty else schema.digest(connection)
     known = schema.arrow(connection, "SELECT round_id, content FROM rounds ORDER BY round_id")
     reader.know(known["round_id"].to_numpy(), known["content"].to_numpy())
     with Fill(connection) as fill:
         with _replayed(reader, replayer) as batches:
             for tables in batches:
+                if not streamed:
+                    tables.pop(sittings.TABLE, None)
                 fill.add(tables)
                 if progress is not None and "rounds" in tables:
                     progress(tables["rounds"].num_rows)
         fill.flush()
         filled, left = (0, 0) if empty or not replayer.facts else fill.facts(replayer.facts_of)
         fill.games(check_games)
-        sittings.refresh(connection, "rounds" if filled else fill.games_table)
+        if filled or not summed:
+            sittings.refresh(connection, "rounds")
+        elif fill.games_table:
+            (sittings.merge if streamed else sittings.refresh)(connection, fill.games_table)
         sources = reader.sources()
         fill.sources(sources)
         schema.create_views(connection)
@@ -166,7 +173,7 @@ def _replayed(reader, replayer) -> Iterator[Iterator[dict[str, pa.Table]]]:
         return
     with closing(ahead(reader)) as batches:
         yield (
-            (replayer.feed(batch.rounds) if batch.rounds.num_rows else {})
+            (with_sums(replayer.feed(batch.rounds)) if batch.rounds.num_rows else {})
             | {"rejects": pa.Table.from_batches([batch.rejects])}
             for batch in batches
         )

@@ -55,11 +55,9 @@ def build(path: str | Path) -> Path:
 
 def dump(path: Path) -> dict[str, list[tuple]]:
     """All rows of all tables in key order."""
+    orders = {name: export.KEYS[name] for name in schema.table_names()} | dict.fromkeys(schema.DERIVED, "ALL")
     with warehouse.connect(path) as connection:
-        return {
-            name: schema.rows(connection, f"SELECT * FROM {name} ORDER BY {export.KEYS[name]}")
-            for name in schema.table_names()
-        }
+        return {name: schema.rows(connection, f"SELECT * FROM {name} ORDER BY {by}") for name, by in orders.items()}
 
 
 class FakeReader:

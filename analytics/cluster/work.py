@@ -97,6 +97,7 @@ def work(task: Task) -> Done:
         raise VersionError(f"a worker runs another version of kwx: {code()}, expected {task.code}")
     from replay import ruleset, scan
     from replay.batch import Replayer
+    from replay.seat_sums import with_sums
 
     replayer = Replayer(facts=task.asked.facts)
     with _file(task.asked.users) as users, Partition(task.folder, task.name) as out:
@@ -109,7 +110,7 @@ def work(task: Task) -> Done:
             reader.repeats(*task.repeats)
         for batch in reader:
             if batch.rounds.num_rows:
-                for name, table in replayer.feed(batch.rounds).items():
+                for name, table in with_sums(replayer.feed(batch.rounds)).items():
                     out.add(name, table)
             out.add("rejects", pa.Table.from_batches([batch.rejects]))
         for number, (ids, contents, marked, first, same) in enumerate(reader.seen):
