@@ -66,7 +66,7 @@ def totals(
     inner = ", ".join([*keys, *stake, "game_key AS g", *(f"{total(part)} AS {place[part]}" for part in parts)])
     outer = []
     for number, one in enumerate(wanted):
-        outer += _moments(place[one.numerator], place[one.denominator], one.in_stakes, number)
+        outer += _moments(place[one.numerator], place[one.denominator], _wide(one), number)
     groups = [*names, *stake]
     order = ", ".join(f"{name} NULLS FIRST" for name in groups)
     frame = polars(
@@ -81,7 +81,7 @@ def totals(
     sums = []
     for number, one in enumerate(wanted):
         columns = [frame[f"{name}{number}"].fill_null(0).to_numpy() for name in Sums._fields]
-        sums.append(_added(Sums(*columns), index, cells.height, bases if one.in_stakes else None))
+        sums.append(_added(Sums(*columns), index, cells.height, _scale(one, bases)))
     return cells, sums
 
 
@@ -104,8 +104,7 @@ def values(
     found = []
     for number, one in enumerate(wanted):
         k, n = (frame[f"s{parts.index(part)}"].fill_null(0).to_numpy() for part in (one.numerator, one.denominator))
-        if one.in_stakes:
-            k = k / np.where(bases > 0, bases, np.inf)
+        k = k / _scale(one, bases)
         k, n = (np.bincount(index, column, cells.height) for column in (k, n))
         counted = (pl.Series("k", k), pl.Series("n", n.astype(np.int64)))
         found.append(cells.with_columns(pl.lit(one.id).alias("metric"), *counted, pl.lit(number).alias("_metric")))
@@ -127,11 +126,19 @@ def _moments(k: str, n: str, wide: bool, number: int) -> list[str]:
     return [f"CAST({formula} AS DOUBLE) AS {name}{number}" for formula, name in named]
 
 
-def _added(sums: Sums, index: np.ndarray, cells: int, bases: np.ndarray | None) -> Sums:
-    """Rows of one cell added up, in row order; points divided by their stake first."""
-    if bases is not None:
-        scale = np.where(bases > 0, bases, np.inf)  # a table without a stake moves nothing that could be added
-        sums = sums._replace(k=sums.k / scale, kn=sums.kn / scale, kk=sums.kk / scale**2)
+def _wide(one: Metric) -> bool:
+    """Whether squares of its numerator may be beyond 64 bits."""
+    return one.in_stakes or one.scale > 1
+
+
+def _scale(one: Metric, bases: np.ndarray) -> np.ndarray:
+    """What the numerator of rows of these stakes is divided by; a table without one moves nothing to be added up."""
+    return np.where(bases > 0, bases, np.inf) if one.in_stakes else np.full(len(bases), float(one.scale))
+
+
+def _added(sums: Sums, index: np.ndarray, cells: int, scale: np.ndarray) -> Sums:
+    """Rows of one cell added up, in row order, numerators divided by their scale first."""
+    sums = sums._replace(k=sums.k / scale, kn=sums.kn / scale, kk=sums.kk / scale**2)
     return Sums(*(np.bincount(index, column, cells) for column in sums))
 
 
@@ -183,7 +190,7 @@ def compare(connection: duckdb.DuckDBPyConnection, names: Sequence[str], a: Wher
     for number, one in enumerate(wanted):
         k, n = place[one.numerator], place[one.denominator]
         for side in "ab":
-            outer += [f"{part}_{side}" for part in _moments(side + k, side + n, one.in_stakes, number)]
+            outer += [f"{part}_{side}" for part in _moments(side + k, side + n, _wide(one), number)]
         for what, formula in (("c0", (k, k)), ("c1", (k, n)), ("c2", (n, k)), ("c3", (n, n))):
             outer.append(f"CAST(sum(CAST(a{formula[0]} AS HUGEINT) * b{formula[1]}) AS DOUBLE) AS {what}_{number}")
     frame = polars(
@@ -196,11 +203,11 @@ def compare(connection: duckdb.DuckDBPyConnection, names: Sequence[str], a: Wher
     index, bases = np.zeros(frame.height, np.int64), frame["base"].fill_null(0).to_numpy().astype(np.float64)
     rows = []
     for number, one in enumerate(wanted):
-        scale = np.where(bases > 0, bases, np.inf) if one.in_stakes else np.ones(frame.height)
+        scale = _scale(one, bases)
         sides = []
         for side in "ab":
             found = Sums(*(frame[f"{name}{number}_{side}"].fill_null(0).to_numpy() for name in Sums._fields))
-            sides.append(_added(found, index, 1, bases if one.in_stakes else None))
+            sides.append(_added(found, index, 1, scale))
         powers = zip(range(4), (2, 1, 1, 0), strict=True)
         cross = np.array(
             [(frame[f"c{c}_{number}"].to_numpy() / scale**power).sum(keepdims=True) for c, power in powers]

@@ -21,7 +21,7 @@ UNITS = {
     "kongs": "kongs",
     "discards": "own discards",
     "steps": "steps to a ready hand (shanten)",
-    "draws": "draws",
+    "draws": "useful draws, or hits, beyond what chance gives",
 }
 GROUPS = {
     "results": "How rounds end",
@@ -29,6 +29,7 @@ GROUPS = {
     "calls": "Pungs and kongs",
     "reveals": "Reveals",
     "hands": "Hands",
+    "luck": "What the tiles brought",
 }
 SUM = re.compile(r"[a-z_0-9]+( [+-] [a-z_0-9]+)*")  # columns that are added and subtracted
 
@@ -52,11 +53,12 @@ class Metric:
     note_zh: str = ""
     note_en: str = ""
     quantile: float | None = None
+    scale: int = 1  # how many of the numerator make one of the unit
 
     @property
     def in_stakes(self) -> bool:
         """Whether the numerator is in points, to be divided by the base stake."""
-        return self.unit == "stakes"
+        return self.unit == "stakes" and self.scale == 1
 
 
 @cache
@@ -85,6 +87,8 @@ def read(entries: dict[str, dict]) -> dict[str, Metric]:
             metric.unit == "share"
         ):
             raise MetricError(f"metric {name}: kind {metric.kind} does not go with its unit or quantile")
+        if metric.scale < 1 or (metric.scale > 1 and metric.kind != "mean"):
+            raise MetricError(f"metric {name}: scale {metric.scale} does not go with its kind")
         for expression in (metric.numerator, metric.denominator):
             if not SUM.fullmatch(expression):
                 raise MetricError(f"metric {name}: {expression!r} is no sum of columns")
@@ -129,7 +133,9 @@ dealer or not, opponent, UTC day and month, and run cumulatively or over a rolli
 its *contribution*. A win's points are shared among its fans by logarithm: where fans multiply, a fan of value 4 gets
 twice what one of value 2 gets; where they add up, the sum is shared in proportion to the values, and the reveal, which
 multiplies it, gets its part of the logarithm. A win without a fan is `plain`. All of it is given that a hand won: it
-says nothing of hands that aimed at a fan in vain. Wins are taken as independent of each other.
+says nothing of hands that aimed at a fan in vain. Wins are taken as independent of each other. Of those,
+`analytics/pursuit.py` tells: near a fan (two tiles from ready for it), aimed (one), ready, won, and the mean result of
+all that aimed beside those that never did, with games as clusters.
 
 **Reveals** (`analytics/reveal_statistics.py`): results by live tiles and turn; first, chased, chasing; and hands that
 revealed when they became ready against those that did not then, matched by turn and live tiles. That is all it holds
@@ -149,7 +155,8 @@ def page() -> str:
         parts.append(f"## {title}\n")
         parts.append("| id | 中文 | English | kind | numerator / denominator | unit |\n|---|---|---|---|---|---|")
         for one in members:
-            formula = f"`{one.numerator}` / `{one.denominator}`"
+            scale = f" / {one.scale:,}" if one.scale > 1 else ""
+            formula = f"`{one.numerator}`{scale} / `{one.denominator}`"
             if one.kind == "quantile":
                 formula = f"{one.quantile:g} quantile of `{one.numerator}` over `{one.denominator}`"
             parts.append(f"| `{one.id}` | {one.zh} | {one.en} | {one.kind} | {formula} | {one.unit} |")

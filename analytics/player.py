@@ -88,7 +88,7 @@ def report(
         account, site = _known(connection, account, site, mask)
         statistics = _plain(accounts.account_table(connection, account, site).to_dicts())
         opponents = _plain(accounts.opponents(connection, account, site).to_dicts())
-        tiles = _plain(luck.adjusted(connection, None, {"player": account, "site": site}).to_dicts())
+        tiles = _plain(luck.adjusted(connection, (), {"player": account, "site": site}).to_dicts())
         latest = _rows(connection, LATEST, [account, site, rounds])
     for row in opponents:
         row["opponent"] = mask.name(row["opponent"]) if mask else row["opponent"]
@@ -114,7 +114,7 @@ def report(
         "site": site,
         "statistics": statistics,
         "opponents": opponents,
-        "luck": tiles[0] if tiles and tiles[0]["n"] else None,  # of rounds whose draws are known
+        "luck": tiles[0] if tiles else None,  # of rounds whose draws are known
         "review": {
             "rounds": len(prepared), "skipped": dict(sorted(skipped.items())),
             "decisions": len(screened), "screen": samples, "rollouts": rollouts,

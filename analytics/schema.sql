@@ -179,6 +179,7 @@ CREATE TABLE facts (             -- one row per round and seat whose replay came
     horse_points SMALLINT,
     horse_expected DOUBLE,
     horse_variance DOUBLE,
+    tiles_worth INTEGER,
     wins_offered TINYINT,
     wins_missed TINYINT,
     self_draws_offered TINYINT,

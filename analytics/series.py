@@ -4,7 +4,7 @@ import duckdb
 import numpy as np
 import polars as pl
 
-from analytics import measure
+from analytics import intervals, measure
 from analytics.intervals import Sums
 from analytics.metrics import Metric, MetricError, get
 from analytics.selection import Where, polars, source_of
@@ -66,22 +66,54 @@ def _renamed(name: str, one: Metric, sums: Sums) -> list[pl.Series]:
 
 
 def net_line(
-    connection: duckdb.DuckDBPyConnection, player: str, site: str | None = None, where: Where = None
+    connection: duckdb.DuckDBPyConnection,
+    player: str,
+    site: str | None = None,
+    where: Where = None,
+    step: str = "round",
 ) -> pl.DataFrame:
-    """An account's rounds in order of time: id, time_ms, seat, points, base, net (stakes), total (stakes so far).
+    """An account's net in order of time, round by round or game by game, beside what is left without the tiles' worth.
 
-    id is site/game/round, each part URL-escaped; rounds without a time come last, by game and number.
+    Columns: id (site/game/round, each part URL-escaped; of a game its last round), time_ms, rounds (1, or those of the
+    game), seat, points and base (null of a game), net (stakes), total (so far), luck (what the tiles were worth, null
+    where no draws are known), adjusted_total (net less luck, so far; where luck is not known the net itself), and
+    fan_low and fan_high, between which 95 % of the totals of an account of this luck-adjusted mean and this spread
+    between games would lie.  Rounds without a time come last, by game and number.
     """
+    if step not in ("round", "game"):
+        raise MetricError(f"no step {step!r}: expected round or game")
     given = dict(where or {}) | {"player": player, "site": site}
     source, parameters = source_of((), given, "seat_rounds")
     frame = polars(
         connection,
-        f"WITH mine AS MATERIALIZED (SELECT round_id, seat, points FROM {source}) "
+        f"WITH mine AS MATERIALIZED (SELECT round_id, seat, points, lucked, luck FROM {source}) "
         "SELECT concat_ws('/', url_encode(coalesce(r.site, '')), url_encode(r.game), CAST(r.round AS VARCHAR)) AS id, "
-        "r.time_ms, mine.seat, mine.points, r.base FROM mine JOIN rounds AS r ON r.round_id = mine.round_id "
+        "r.time_ms, 1 AS rounds, mine.seat, mine.points, r.base, r.game_key, "
+        "CASE WHEN mine.lucked = 1 THEN mine.luck / 1e6 END AS luck "
+        "FROM mine JOIN rounds AS r ON r.round_id = mine.round_id "
         "ORDER BY r.time_ms NULLS LAST, r.game, r.round, mine.seat",
         parameters,
     )
     base = frame["base"].fill_null(0).to_numpy()
     net = frame["points"].fill_null(0).to_numpy() / np.where(base > 0, base, np.inf)
-    return frame.with_columns(pl.Series("net", net), pl.Series("total", np.cumsum(net)))
+    frame = frame.with_columns(pl.Series("net", net))
+    number = frame.select(pl.col("game_key").rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+    k, n = np.bincount(number, net), np.bincount(number).astype(np.float64)
+    spread = intervals.variance(
+        Sums(*(np.array([part]) for part in (k.sum(), n.sum(), float(len(n)), k @ k, k @ n, n @ n)))
+    )
+    if step == "game":
+        frame = frame.group_by("game_key", maintain_order=True).agg(
+            pl.last("id"), pl.first("time_ms"), pl.sum("rounds"), pl.lit(None, pl.Int8()).alias("seat"),
+            pl.lit(None, pl.Int64()).alias("points"), pl.lit(None, pl.Int64()).alias("base"), pl.sum("net"),
+            pl.when(pl.col("luck").is_not_null().any()).then(pl.sum("luck")).alias("luck"),
+        )  # fmt: skip
+    adjusted = np.cumsum(frame["net"].to_numpy() - frame["luck"].fill_null(0).to_numpy())
+    upto = np.cumsum(frame["rounds"].to_numpy())
+    middle = adjusted[-1] / upto[-1] * upto if len(upto) else adjusted
+    half = intervals.t_quantile(np.array([float(len(n) - 1)])) * np.sqrt(spread * n.sum() * upto)
+    fan = (pl.Series(name, values).fill_nan(None) for name, values in
+           (("fan_low", middle - half), ("fan_high", middle + half)))  # fmt: skip
+    return frame.select("id", "time_ms", "rounds", "seat", "points", "base", "net", "luck").with_columns(
+        pl.Series("total", np.cumsum(frame["net"].to_numpy())), pl.Series("adjusted_total", adjusted), *fan
+    )

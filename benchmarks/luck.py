@@ -1,7 +1,7 @@
 """Coefficients of the luck adjustment, fixed on simulated rounds: python benchmarks/luck.py [--rounds 6000]
 
-Plays rounds of every ruleset, fits analytics/luck.toml by least squares, and reports on rounds of another seed how much
-of the variance of a seat's result in a round it removes.
+Plays rounds of every ruleset, fits replay/luck.toml by least squares, and reports on rounds of another
+seed how much of the variance of a seat's result in a round it removes.
 """
 
 import argparse
@@ -17,11 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from analytics import luck, warehouse
 from ingest.read import Reader
 from replay import ruleset
+from replay.luck import FILE, KINDS
 from replay.simulate import write
-
-HEAD = """# Base stakes that a unit of each control of analytics/luck.py is worth, by ruleset: least squares on
-# simulated rounds.  Made by benchmarks/luck.py; "other" is the mean of all, for rulesets that are not here.
-"""
 
 
 def played(rules: str, rounds: int, seed: int, folder: Path) -> pl.DataFrame:
@@ -42,18 +39,18 @@ def main() -> None:
         for rules in ruleset.ids():
             found[rules], explained = luck.fit(played(rules, chosen.rounds, 1, Path(folder)))
             test = played(rules, chosen.rounds, 2, Path(folder))
-            net = test["points"].to_numpy() / test["base"].to_numpy()
-            worth = (test.select(luck.CONTROLS).to_numpy() * np.array(list(found[rules].values()))).sum(axis=1)
+            net = test["net"].to_numpy()
+            worth = (test.select(KINDS).to_numpy() * np.array(list(found[rules].values()))).sum(axis=1)
             rest = net - worth
             rows.append(
                 (rules, explained, 1 - rest.var() / net.var(), worth.mean() / (worth.std() / len(worth) ** 0.5))
             )
-    found["other"] = {name: float(np.mean([one[name] for one in found.values()])) for name in luck.CONTROLS}
-    lines = [HEAD]
+    found["other"] = {name: float(np.mean([one[name] for one in found.values()])) for name in KINDS}
+    lines = [line for line in FILE.read_text(encoding="utf-8").splitlines() if line.startswith("#")] + [""]
     for rules, values in sorted(found.items()):
         lines.append(f'[coefficients."{rules}"]')
         lines += [f"{name} = {value:.4f}" for name, value in values.items()] + [""]
-    luck.FILE.write_text("\n".join(lines), encoding="utf-8")
+    FILE.write_text("\n".join(lines), encoding="utf-8")
     print(
         "| ruleset | variance explained where fitted | removed on other rounds | z of the mean of what is taken off |"
     )

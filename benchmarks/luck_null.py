@@ -15,8 +15,7 @@ from scipy.stats import kstest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from analytics import luck, starts
-from replay import ruleset
+from replay import luck, ruleset
 from replay.batch import Replayer
 from replay.simulate import simulate
 
@@ -27,23 +26,6 @@ SUMS = {
     "replacements": ("replacement_hits", "replacement_expected", "replacement_variance"),
 }
 LEAST = 4.0  # standard deviation of a corpus's sum below which it is too coarse to be normal
-
-
-def worth(facts: pl.DataFrame, rules: str) -> np.ndarray:
-    """What the tiles of each seat were worth, rows by round and seat: the formula of analytics.luck, over arrays."""
-    mean = {tiles: starts.moments("shanten", tiles)[0] for tiles in (13, 14)}
-    start = np.array([mean[tiles] for tiles in facts["start_tiles"].to_list()]) - facts["start_shanten"].to_numpy()
-    own = [start] + [
-        facts[hits].to_numpy() - facts[expected].to_numpy()
-        for hits, expected, _ in (SUMS["all draws"], SUMS["while ready"], SUMS["replacements"])
-    ]
-    known = luck.coefficients()[rules]
-    out = np.zeros(len(start))
-    for name, values in zip(luck.OWN, own, strict=True):
-        rows = values.reshape(-1, 3)
-        others = rows.sum(axis=1, keepdims=True) - rows
-        out += known[name] * values + known[f"others_{name}"] * others.ravel()
-    return out
 
 
 def main() -> None:
@@ -62,7 +44,7 @@ def main() -> None:
             away, spread = facts[hits].sum() - facts[expected].sum(), facts[variance].sum() ** 0.5
             z[name].append(away / spread if spread > LEAST else np.nan)
             pooled[name] = pooled[name][0] + away, pooled[name][1] + spread**2
-        values = worth(facts, rules)
+        values = facts["tiles_worth"].to_numpy() / luck.MILLION
         players = np.concatenate([tables["seats"]["player"].to_numpy(zero_copy_only=False) for tables in found])
         mine = values[players == "u1"]  # an account of its own tastes, in every corpus
         taken.append(mine.mean() / (values.std() / len(mine) ** 0.5))

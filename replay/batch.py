@@ -97,7 +97,7 @@ class Replayer:
             from replay.facts_tables import Watcher  # only here: whoever asks for no facts compiles none
 
             self._watcher = Watcher()
-        return self._watcher.tables(rounds["round_id"].to_numpy(), played, self.rules.records)
+        return self._watcher.tables(rounds["round_id"].to_numpy(), played, self.rules)
 
     def play(
         self,

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingest.events import FAN_BITS, FAN_CODE, FANS
-from replay import facts, watch
+from replay import facts, luck, watch
 from replay.aims import FAR
 from replay.hand import tables
 from replay.jit import record
@@ -15,7 +15,7 @@ from replay.shanten import distances
 from replay.state import RESULT, STATE
 
 if TYPE_CHECKING:
-    from replay.batch import Played
+    from replay.batch import Played, Rules
 
 DICT = pa.dictionary(pa.int32(), pa.string())
 SUMS = [(f"{name}_{sum_}", pa.float64()) for name in watch.LUCK for sum_ in ("expected", "variance")]
@@ -38,6 +38,7 @@ FACTS = pa.schema(
         ("revealed_draws", pa.int16()), ("revealed_hits", pa.int16()), *SUMS[4:6],
         ("replacement_hits", pa.int16()), *SUMS[6:8],
         ("horses", pa.int8()), ("horse_points", pa.int16()), *SUMS[12:],
+        ("tiles_worth", pa.int32()),  # replay.luck
         # offered and passed
         ("wins_offered", pa.int8()), ("wins_missed", pa.int8()),
         ("self_draws_offered", pa.int8()), ("self_draws_missed", pa.int8()), ("first_missed_event", pa.int16()),
@@ -99,30 +100,31 @@ class Watcher:
         self._out = record(RESULT)
         self._state = record(STATE)
 
-    def tables(self, ids: np.ndarray, played: "Played", records: np.recarray) -> dict[str, pa.Table]:
+    def tables(self, ids: np.ndarray, played: "Played", rules: "Rules") -> dict[str, pa.Table]:
         """The tables of TABLES for the rounds of a batch that have facts, in its order.
 
-        ids: uint64[n], the rounds' ids; records: the ruleset records that `played` was played with.
+        ids: uint64[n], the rounds' ids; rules: the rulesets that `played` was played with.
         """
         chosen = np.nonzero((played.rounds.settled == 0) & (played.results.end >= 0))[0]
         found = np.zeros(len(chosen), watch.FACTS)
         drawn = np.zeros(int(played.results.draws[chosen].sum()), watch.DRAW)
         if len(chosen):
             rows = facts.run(
-                played.rounds, played.events, chosen, records, tables(), distances(), self._state, self._watch,
+                played.rounds, played.events, chosen, rules.records, tables(), distances(), self._state, self._watch,
                 self._out, found.view(np.recarray), drawn.view(np.recarray),
             )  # fmt: skip
             assert rows == len(drawn)
+        worth = luck.worth(found, played.rounds.rules[chosen], [one.id for one in rules.loaded])
         return {
-            "facts": fact_table(ids[chosen], found),
+            "facts": fact_table(ids[chosen], found, worth),
             "draws": draw_table(ids[chosen], drawn),
             "aims": aim_table(ids[chosen], found, played.results[chosen]),
         }
 
 
-def fact_table(ids: np.ndarray, found: np.ndarray) -> pa.Table:
-    """Three rows a round.  found: watch.FACTS[n]."""
-    columns = {}
+def fact_table(ids: np.ndarray, found: np.ndarray, worth: np.ndarray) -> pa.Table:
+    """Three rows a round.  found: watch.FACTS[n]; worth: int32[n, 3], of replay.luck."""
+    columns = {"tiles_worth": worth.reshape(-1)}
     for field in FACTS:
         if field.name in found.dtype.names and field.name not in LISTS:
             missing = None

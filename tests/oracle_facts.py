@@ -5,8 +5,10 @@ Slow and obvious: shanten by trying every choice of melds and pair, live tiles b
 asking the literal engine whether it would take the event.  Shares nothing with the engine.
 """
 
+import tomllib
 from collections import Counter
 from math import comb
+from pathlib import Path
 
 from oracle import only_first_revealed, start
 from oracle_hand import DRAGONS, FANS, order, waits
@@ -15,6 +17,8 @@ from oracle_player import tried
 from oracle_settle import horse_points
 from oracle_shapes import distances, shanten
 from oracle_table import pairs
+
+LUCK = Path(__file__).parent.parent / "replay" / "luck.toml"
 
 
 def far(hand, melds):
@@ -392,4 +396,22 @@ def facts(record, rules, aims=False):
     one.play()
     for row in one.draws:
         del row["front"]
-    return [seat.row() for seat in one.seats], one.draws, one.aims()
+    rows = [seat.row() for seat in one.seats]
+    known = tomllib.loads(LUCK.read_text(encoding="utf-8"))["coefficients"]
+    coefficients = known.get(record["rules"], known["other"])
+    for seat, row in enumerate(rows):
+        next_, previous = rows[(seat + 1) % 3], rows[(seat + 2) % 3]
+        row["tiles_worth"] = 0.0
+        for kind, worth in coefficients.items():
+            luck = luck_of(row, kind) - (luck_of(next_, kind) + luck_of(previous, kind)) / 2
+            row["tiles_worth"] += 1e6 * worth * luck
+    return rows, one.draws, one.aims()
+
+
+def luck_of(row, kind):
+    """How much better than its expectation something was in a round of a seat."""
+    if kind == "start":
+        return {13: 2.4292034, 14: 1.9442397}[row["start_tiles"]] - row["start_shanten"]
+    hits, name = {"draws": ("useful_draws", "useful"), "ready": ("ready_hits", "ready"),
+                  "behind": ("replacement_hits", "replacement")}[kind]  # fmt: skip
+    return row[hits] - row[f"{name}_expected"]

@@ -18,8 +18,9 @@ from ingest.events import digest64
 from replay import ruleset
 
 FROM, TO = date(2026, 1, 3), date(2026, 1, 5)
-SUMMED = [one.id for one in metrics.registry().values() if one.kind != "quantile" and one.group != "hands"]
-HANDS = [one.id for one in metrics.registry().values() if one.group == "hands"]
+FACTS = ("hands", "luck")  # groups that come of the facts of each seat
+SUMMED = [one.id for one in metrics.registry().values() if one.kind != "quantile" and one.group not in FACTS]
+HANDS = [one.id for one in metrics.registry().values() if one.group in FACTS]
 RARE = {"careless_discard_rate", "missed_win_rate", "declined_kong_rate", "dangerous_discard_rate"}
 
 
@@ -83,8 +84,9 @@ def test_statistics_equal_a_slow_reading(
 def hands_of(log: dict) -> list[dict]:
     """What a round adds to the statistics of hands, by the literal player of facts, per seat."""
     rows = []
+    found = facts(log, ruleset.load(log["rules"], log.get("options", {})).values)[0]
     winners, payers = ({win.get(name) for win in log["result"]["wins"]} for name in ("seat", "from"))
-    for seat, hand in enumerate(facts(log, ruleset.load(log["rules"], log.get("options", {})).values)[0]):
+    for seat, hand in enumerate(found):
         ready = hand["ready_turn"] is not None
         rows.append({
             "hands": 1, "hands_of_13": hand["start_tiles"] == 13, "hands_of_14": hand["start_tiles"] == 14,
@@ -95,9 +97,20 @@ def hands_of(log: dict) -> list[dict]:
             **{name: int(hand[name]) for name in (
                 "dealt_in_ready", "wins_offered", "wins_missed", "kongs_offered", "kongs_declined", "pungs_offered",
                 "pungs_declined", "discards_into_revealed", "dangerous_discards", "careless_discards",
+                "draws", "useful_draws", "ready_draws", "ready_hits", "replacement_hits",
             )},
+            "replacements": hand["draws_behind"],
+            **{f"{name}_luck": (1 << 26) * hits_less_chances(hand, name)
+               for name in ("useful", "ready", "replacement")},
+            "lucked": 1,
+            "luck": hand["tiles_worth"],
+            "adjusted": 1e6 * log["result"]["points"][seat] / log["base"] - hand["tiles_worth"],
         })  # fmt: skip
     return rows
+
+
+def hits_less_chances(hand: dict, name: str) -> float:
+    return hand[f"{name}_{'draws' if name == 'useful' else 'hits'}"] - hand[f"{name}_expected"]
 
 
 def test_statistics_of_hands_equal_an_oracle(measured: duckdb.DuckDBPyConnection, measured_lines: list[Path]) -> None:
@@ -110,13 +123,14 @@ def test_statistics_of_hands_equal_an_oracle(measured: duckdb.DuckDBPyConnection
             for row in hands_of(log):
                 for name in HANDS:
                     cell = expected[digest64(log["site"], log["game"]), name]
-                    cell[0] += row[metrics.get(name).numerator]
+                    cell[0] += row[metrics.get(name).numerator] / metrics.get(name).scale
                     cell[1] += row[metrics.get(name).denominator]
     found = measure.metrics(measured, HANDS, ["game"], {"round_id": rounds, "end": ("win", "draw")})
-    assert {row[:2]: list(row[2:4]) for row in found.iter_rows()} == {
-        key: cell for key, cell in expected.items() if cell[1]
-    }
-    assert set(found.filter(found["k"] > 0)["metric"]) >= set(HANDS) - RARE
+    cells = {row[:2]: row[2:4] for row in found.iter_rows()}
+    assert cells.keys() == {key for key, cell in expected.items() if cell[1]}
+    for key, (k, n) in cells.items():
+        assert n == expected[key][1] and k == pytest.approx(expected[key][0], rel=1e-9, abs=1e-4), key
+    assert set(found.filter(found["k"] != 0)["metric"]) >= set(HANDS) - RARE
 
 
 def test_something_of_everything_was_counted(measured: duckdb.DuckDBPyConnection) -> None:

@@ -1,4 +1,4 @@
--- Grain: one row per ruleset and fan of the hand that any hand came near to, over rounds that have facts.
+-- Grain: one row per ruleset and fan of the hand that any hand came near to, over rounds with facts that were not aborted.
 -- Units: n, near, aimed, ready, won in seats (one seat of one round); means and the error in base stakes a round.
 SELECT
     ruleset,
@@ -43,6 +43,7 @@ FROM (
         FROM aims
         JOIN rounds USING (round_id)
         JOIN seats USING (round_id, seat)
+        WHERE rounds."end" <> 'aborted'
         GROUP BY ALL
     )
     GROUP BY ruleset, fan
@@ -57,6 +58,7 @@ JOIN (
         FROM facts
         JOIN rounds USING (round_id)
         JOIN seats USING (round_id, seat)
+        WHERE rounds."end" <> 'aborted'
         GROUP BY ALL
     )
     GROUP BY ruleset

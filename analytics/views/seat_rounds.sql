@@ -2,7 +2,8 @@
 -- Units: 0/1 or counts; points in the stake's unit, gains and losses both positive; turns in tiles drawn by the table.
 -- position: seats after the dealer, 0 the dealer itself.  played: not aborted; an aborted round counts for points,
 -- kong points and fee only.  Of what wins pay (win, piao, horse, kan, run_touch_eight) a loss is by self-draw, by
--- deal-in, or other: by another's deal-in.  From hands on: of rounds with facts (table facts).
+-- deal-in, or other: by another's deal-in.  From hands on: of rounds with facts (table facts).  Luck of draws is hits less
+-- their chances, in 2^-26 draws, of which chances are whole numbers; luck and adjusted are in millionths of base stakes.
 SELECT
     rounds.round_id,
     rounds.game_key,
@@ -81,7 +82,23 @@ SELECT
     CAST(coalesce(h.pungs_declined, 0) AS INTEGER) AS pungs_declined,
     CAST(coalesce(h.discards_into_revealed, 0) AS INTEGER) AS discards_into_revealed,
     CAST(coalesce(h.dangerous_discards, 0) AS INTEGER) AS dangerous_discards,
-    CAST(coalesce(h.careless_discards, 0) AS INTEGER) AS careless_discards
+    CAST(coalesce(h.careless_discards, 0) AS INTEGER) AS careless_discards,
+    CAST(coalesce(h.draws, 0) AS INTEGER) AS draws,
+    CAST(coalesce(h.useful_draws, 0) AS INTEGER) AS useful_draws,
+    CAST(coalesce(h.useful_draws - h.useful_expected, 0) * 67108864 AS BIGINT) AS useful_luck,
+    CAST(coalesce(h.ready_draws, 0) AS INTEGER) AS ready_draws,
+    CAST(coalesce(h.ready_hits, 0) AS INTEGER) AS ready_hits,
+    CAST(coalesce(h.ready_hits - h.ready_expected, 0) * 67108864 AS BIGINT) AS ready_luck,
+    CAST(coalesce(h.draws_behind, 0) AS INTEGER) AS replacements,
+    CAST(coalesce(h.replacement_hits, 0) AS INTEGER) AS replacement_hits,
+    CAST(coalesce(h.replacement_hits - h.replacement_expected, 0) * 67108864 AS BIGINT) AS replacement_luck,
+    CAST(h.seat IS NOT NULL AND rounds.base > 0 AS INTEGER) AS lucked,
+    CAST(CASE WHEN rounds.base > 0 THEN coalesce(h.tiles_worth, 0) ELSE 0 END AS INTEGER) AS luck,
+    CASE
+        WHEN h.seat IS NOT NULL AND rounds.base > 0
+            THEN CAST(round(1000000 * (seats.points / rounds.base)) AS BIGINT) - h.tiles_worth
+        ELSE 0
+    END AS adjusted
 FROM seats
 JOIN rounds ON rounds.round_id = seats.round_id
 LEFT JOIN wins AS w ON w.round_id = seats.round_id AND w.seat = seats.seat
