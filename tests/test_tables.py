@@ -164,13 +164,14 @@ def test_parquet_is_lossless_and_the_same_every_time(built: Path, tmp_path: Path
     counts = export.write(built, tmp_path / "a")
     again = export.write(built, tmp_path / "b")
     export.write(built, tmp_path / "b")
-    assert counts == again == {name: len(rows) for name, rows in sample.dump(built).items()}
+    stored = {name: rows for name, rows in sample.dump(built).items() if name not in schema.DERIVED}
+    assert counts == again == {name: len(rows) for name, rows in stored.items()}
     written = {file.relative_to(tmp_path / "a"): file.read_bytes() for file in (tmp_path / "a").rglob("*.*")}
     assert written == {file.relative_to(tmp_path / "b"): file.read_bytes() for file in (tmp_path / "b").rglob("*.*")}
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a", "b"]
     assert Path("rounds/ruleset=hubei/day=unknown/part-0.parquet") in written
     with duckdb.connect() as connection:
-        for name, rows in sample.dump(built).items():
+        for name, rows in stored.items():
             types = query(built, f"DESCRIBE {name}")
             columns = ", ".join(f'CAST("{row[0]}" AS {row[1]})' for row in types)
             path = f"read_parquet('{tmp_path}/a/{name}/**/*.parquet', hive_partitioning = true)"
