@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingest.events import CAUSES
+from replay.luck import MILLION
 from replay.problems import TABLES
 
 TABLE = "sittings"
@@ -25,8 +26,10 @@ NO_DEALER = 3  # as a position
 PLACES = 12  # of a run of rounds: seats and positions
 ADDED = (  # columns of facts that are added up under their own names
     "wins_offered", "wins_missed", "kongs_offered", "kongs_declined", "pungs_offered", "pungs_declined",
-    "discards_into_revealed", "dangerous_discards", "careless_discards", "dealt_in_ready",
+    "discards_into_revealed", "dangerous_discards", "careless_discards", "dealt_in_ready", "draws", "useful_draws",
+    "ready_draws", "ready_hits", "replacement_hits",
 )  # fmt: skip
+CHANCE = 1 << 26  # parts of a draw in which chances are whole numbers
 Columns = dict[str, np.ndarray]
 
 
@@ -175,9 +178,7 @@ def _counted(seats: Seats) -> Columns:
 def _ledger(seats: Seats) -> Columns:
     """Of each seat's round, what it paid for wins, and what it got and paid for the rest."""
     ledger = seats.tables["ledger"]
-    kinds = (
-        *(is_any(ledger["cause"], *causes) for causes in (OF_WINS, OF_KONGS, OF_DRAWS, ("fee",))),
-    )
+    kinds = (*(is_any(ledger["cause"], *causes) for causes in (OF_WINS, OF_KONGS, OF_DRAWS, ("fee",))),)
     kind = np.select(kinds, range(len(kinds)), len(kinds))
     points = values(ledger["points"])
     moved = np.zeros((seats.count + 1, len(kinds) + 1, 2), np.int64)  # by kind: paid, got
@@ -200,14 +201,26 @@ def _of_facts(seats: Seats) -> Columns:
     def fact(name: str) -> np.ndarray:
         return seats.laid(rows, 0 if facts is None else values(facts[name])[kept])
 
+    def lucky(hits: str, chances: str) -> np.ndarray:
+        expected = 0 if facts is None else facts[chances].to_numpy()[kept]
+        return fact(hits) * CHANCE - seats.laid(rows, np.rint(expected * CHANCE).astype(np.int64))
+
+    base = seats.of_round(values(seats.tables["rounds"]["base"]))
     won, dealt_in = (values(table[name]) != 0 for name in ("won", "dealt_in"))
     hands, tiles, shanten = seats.laid(rows) != 0, fact("start_tiles"), fact("start_shanten")
     ready = np.zeros(seats.count, bool) if facts is None else seats.laid(rows[valid(facts["ready_turn"])[kept]]) != 0
+    lucked = hands & (base > 0)
+    luck = fact("tiles_worth") * lucked
+    net = rounded(MILLION * (values(table["points"]) / np.maximum(base, 1)))
     return {
         "hands": hands, "hands_of_13": tiles == 13, "start_shanten_of_13": shanten * (tiles == 13),
         "hands_of_14": tiles == 14, "start_shanten_of_14": shanten * (tiles == 14),
         "ready": ready, "ready_turns": fact("ready_turn"), "ready_live": fact("ready_live_own"),
         "ready_wins": ready & won, "hands_dealt_in": hands & dealt_in, **{name: fact(name) for name in ADDED},
+        "useful_luck": lucky("useful_draws", "useful_expected"), "ready_luck": lucky("ready_hits", "ready_expected"),
+        "replacements": fact("draws_behind"),
+        "replacement_luck": lucky("replacement_hits", "replacement_expected"),
+        "lucked": lucked, "luck": luck, "adjusted": net * lucked - luck,
     }  # fmt: skip
 
 
@@ -219,6 +232,12 @@ def values(column: pa.ChunkedArray, missing: int = 0) -> np.ndarray:
     if array.null_count:
         array = array.cast(pa.int64()).fill_null(missing)
     return array.to_numpy(zero_copy_only=False).astype(np.int64, copy=False)
+
+
+def rounded(numbers: np.ndarray) -> np.ndarray:
+    """Floats to the nearest whole number as int64, halves away from zero as SQL does."""
+    whole = np.trunc(numbers)
+    return (whole + np.sign(numbers) * (abs(numbers - whole) >= 0.5)).astype(np.int64)
 
 
 def is_any(column: pa.ChunkedArray, *words: str) -> np.ndarray:
