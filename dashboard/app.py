@@ -7,6 +7,7 @@ from dashboard import dataset, i18n, screen
 PAGES = {
     "overview": ":material/monitoring:",
     "fans": ":material/category:",
+    "reveal": ":material/visibility:",
     "rounds": ":material/playing_cards:",
     "payouts": ":material/balance:",
     "data": ":material/fact_check:",

@@ -129,7 +129,11 @@ def percent(share: float | None) -> str:
 
 
 def estimate(
-    value: float | None, low: float | None, high: float | None, few: bool, form: Callable[[float], str],
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    few: bool,
+    form: Callable[[float], str],
     signed: bool = False,
 ) -> dict[str, Any] | None:
     """The estimate cell of a listing: a value, its interval below, pale where few observations are behind it."""
@@ -143,7 +147,7 @@ def estimate(
 
 def headings(group: str, *columns: str) -> dict[str, str]:
     """Titles of a table's columns from the texts of a page."""
-    return {column: t(f"{group}_column.{column}") for column in columns}
+    return {column: t(f"{group}.{column}") for column in columns}
 
 
 def when(time_ms: int | None) -> str:
@@ -227,17 +231,25 @@ def ready(empty_is_fine: bool = False) -> dataset.State | None:
 
 
 def picture(
-    chart: alt.TopLevelMixin, frame: pl.DataFrame, description: str, headings: Mapping[str, str], name: str,
+    chart: alt.TopLevelMixin,
+    frame: pl.DataFrame,
+    description: str,
+    headings: Mapping[str, str],
+    name: str,
     width: Any = None,
 ) -> None:
     """A chart with its description for screen readers and, folded, its numbers as a table and as files.
 
+    A column `href` of the frame, an address in the app, is what a row of the table and a mark of the chart open.
     name: of the files, unlike any other picture's of the page; their columns keep the names that they have in `frame`.
     """
     st.altair_chart(chart, alt=description, width=width)
     with st.popover(t("app.data_table"), type="tertiary", icon=":material/table_rows:"):
-        shown = frame.select(list(headings))
-        st.dataframe(shown.rename(dict(headings)), hide_index=True, alt=description)
+        shown, links = frame.select(list(headings)), [pl.col("href")] if "href" in frame.columns else []
+        st.dataframe(
+            shown.rename(dict(headings)).with_columns(frame.select(links)), hide_index=True, alt=description,
+            column_config={"href": st.column_config.LinkColumn(t("app.behind"), display_text="→")},
+        )  # fmt: skip
         downloads(shown, name)
 
 

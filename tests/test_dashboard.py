@@ -366,7 +366,8 @@ def test_every_text_is_used_and_every_used_text_exists() -> None:
     for key in known:
         group, _, last = key.partition(".")
         literal = f'"{key}"' in sources or f"'{key}'" in sources
-        dynamic = group != "viewer" and re.search(rf"""["']{group}\.["'{{]|, "{group}"\)|word\("{group}\"""", sources)
+        spoken = rf"""["']{group}\.["'{{]|, "{group}"\)|(word|headings)\("{group}\""""
+        dynamic = group != "viewer" and re.search(spoken, sources)
         viewer = group == "viewer" and re.search(rf"\btext\.{last}\b", script)
         assert literal or dynamic or viewer, key
 

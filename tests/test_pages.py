@@ -6,17 +6,18 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import duckdb
+import polars as pl
 import pytest
 from streamlit.testing.v1 import AppTest
 from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component, walk
 
 from analytics import warehouse
 from dashboard import i18n
-from dashboard.queries import behind, fans
+from dashboard.queries import behind, reveal
 from ingest.read import Reader
 from replay import ruleset, simulate
 
-PAGES = ("fans",)
+PAGES = ("fans", "reveal")
 Show = Callable[..., AppTest]
 
 
@@ -146,22 +147,6 @@ def test_a_mark_lists_its_rounds(show: Show) -> None:
 # Fans
 
 
-def test_pursuit_is_that_of_the_view(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
-    show("fans", "many")  # makes the data set the one that queries ask
-    rows = {row["fan"]: row for row in fans.pursuit({"ruleset": "hubei"}).iter_rows(named=True)}
-    view = measured.sql("SELECT * FROM fan_pursuit WHERE ruleset = 'hubei'").to_arrow_table().to_pylist()
-    assert {row["fan"] for row in view} == set(rows)
-    for row in view:
-        mine = rows[row["fan"]]
-        assert [mine[name] for name in ("n", "near", "aimed", "ready", "won")] == [
-            row[name] for name in ("n", "near", "aimed", "ready", "won")
-        ]
-        if row["aimed"] > 1:
-            assert mine["result"] == pytest.approx(row["aimed_mean"])
-            assert mine["high"] - mine["result"] == pytest.approx(1.96 * row["aimed_error"])
-            assert mine["other"] == pytest.approx(row["other_mean"])
-
-
 def test_fans_open_their_rounds(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
     rows = component(show("fans", "many", ruleset="hubei"), "fans")["rows"]
     stakes = measured.execute(
@@ -173,3 +158,18 @@ def test_fans_open_their_rounds(show: Show, measured: duckdb.DuckDBPyConnection)
         assert row["cells"][1] == wins
         assert asked[code] == {"lang": ["en"], "fan": [code], "ruleset": ["hubei"]}
         assert len([tile for group in row["cells"][6][0]["tiles"] for tile in group]) >= 14
+
+
+# Reveal
+
+
+def test_reveals_open_their_rounds(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
+    show("reveal", "many")
+    frame = reveal.against_not({})
+    assert frame["ruleset"][0] is None and frame["ruleset"].n_unique() == frame.height > 1
+    cells = reveal.grid({}).filter(pl.col("live") == 3)
+    row = cells.row(by_predicate=pl.col("n") == cells["n"].max(), named=True)
+    listed = show("rounds", "many", behind=behind.code("reveal", row["live"], row["turn"]))
+    asked = f"SELECT count(DISTINCT round_id) FROM reveals WHERE live = 3 AND turn // 3 = {row['turn']}"
+    n = measured.execute(asked).fetchall()[0][0]
+    assert i18n.words("en")["rounds.found"].format(n=n) in [caption.value for caption in listed.caption]

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from dashboard import filters, screen
+from dashboard import figures, filters, screen
 from dashboard.graphs import fans as graphs
 from dashboard.listing import listing
 from dashboard.queries import behind
@@ -47,12 +47,14 @@ def hero(frame: pl.DataFrame, where: dict) -> None:
     with left:
         chart = graphs.lollipops(frame, t("fans.frequency"), t("fans.contribution"))
         n = int(first["n"])
-        picture(chart, frame, t("fans.hero_alt", n=n, parts=parts), headings("fans", "label", *columns), "fans")
+        picture(chart, frame, t("fans.hero_alt", n=n, parts=parts), headings("fans_column", "label", *columns), "fans")
     with right:
         columns = ("wins", "value", "value_low", "value_high", "multiple", "multiple_low", "multiple_high")
         parts = spoken([(label, worth) for label, worth in frame.select("label", "worth").head(6).iter_rows()])
         chart = graphs.values(frame, t("fans.value"))
-        picture(chart, frame, t("fans.value_alt", parts=parts), headings("fans", "label", *columns), "fan-values")
+        picture(
+            chart, frame, t("fans.value_alt", parts=parts), headings("fans_column", "label", *columns), "fan-values"
+        )
     st.caption(f"{t('app.n', n=n)} {t('fans.note')}")
 
 
@@ -104,7 +106,7 @@ def multiples(where: dict) -> None:
     chart = graphs.multiples(
         frame, t("fans.multiple_axis"), t("fans.wins_axis"), t("fans.plain_wins"), t("fans.capped")
     )
-    columns = headings("fans", "multiple", "wins", "capped", "share", "n")
+    columns = headings("fans_column", "multiple", "wins", "capped", "share", "n")
     picture(chart, frame, t("fans.multiples_alt", n=n, parts=parts), columns, "multiples")
     st.caption(f"{t('app.n', n=n)} · {t('fans.capped_note', n=capped, share=percent(capped / n))}")
 
@@ -131,7 +133,7 @@ def funnel(where: dict) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         chart = graphs.funnel(frame, [t(f"fans_stage.{stage}") for stage in stages], t("fans.funnel_axis"))
-        columns = headings("fans", "label", "stage", "seats", "share")
+        columns = headings("fans_column", "label", "stage", "seats", "share")
         picture(chart, frame, t("fans.funnel_alt", n=int(found["n"][0]), parts=parts), columns, "pursuit")
         st.caption(f"{t('app.n', n=int(found['n'][0]))} {t('fans.funnel_note')}")
     with right:
@@ -141,8 +143,8 @@ def funnel(where: dict) -> None:
             few = row["aimed"] < FEW
             cells = [
                 name(row["fan"]), row["aimed"],
-                estimate(row["result"], row["low"], row["high"], few, "{:+.2f}".format, signed=True),
-                f"{row['other']:+.2f}" if row["other"] is not None else "–",
+                estimate(*(row[f"aimed_net{end}"] for end in ("", "_low", "_high")), few, figures.stakes, signed=True),
+                figures.stakes(row["other_net"]) if row["other_net"] is not None else "–",
             ]  # fmt: skip
             code = behind.code("aim", row["fan"], "aimed")
             lines.append((code, screen.address("rounds", behind=code, **where), cells))
@@ -180,7 +182,7 @@ def pairs(where: dict) -> None:
     parts = spoken(
         [(f"{a} + {b}", f"×{lift:.1f}") for a, b, lift in top.select("label", "partner", "lift").iter_rows()]
     )
-    columns = headings("fans", "label", "partner", "wins", "n", "share", "low", "high", "lift")
+    columns = headings("fans_column", "label", "partner", "wins", "n", "share", "low", "high", "lift")
     n = int(frame["n"][0])
     chart = graphs.pairs(frame, t("fans_column.lift"), [name(code) for code in common])
     picture(chart, frame, t("fans.pairs_alt", n=n, parts=parts), columns, "fan-pairs")
@@ -206,7 +208,7 @@ def rulesets(where: dict) -> None:
                     frame.filter(~pl.col("few")).select("label", "rules", "text").head(6).iter_rows()])  # fmt: skip
     columns = ("label", "rules", "wins", "n", "contribution", "contribution_low", "contribution_high", "value")
     chart = graphs.matrix(frame, t("fans.contribution"))
-    picture(chart, frame, t("fans.rulesets_alt", parts=parts), headings("fans", *columns), "fans-rules")
+    picture(chart, frame, t("fans.rulesets_alt", parts=parts), headings("fans_column", *columns), "fans-rules")
     st.caption(t("fans.rulesets_note"))
 
 

@@ -4,11 +4,11 @@ from typing import Any
 
 import polars as pl
 
-from analytics import fan_statistics, selection
+from analytics import fan_statistics
+from analytics import pursuit as aims
 from dashboard import data
 from dashboard.dataset import ask, select
 
-MOST = 60_000  # rounds whose aims are counted
 Where = dict[str, Any]
 
 
@@ -41,41 +41,8 @@ def multiples(where: Where) -> pl.DataFrame:
 
 
 def pursuit(where: Where) -> pl.DataFrame:
-    """Hands that came near to a fan, of about MOST rounds at most, most aimed at first.
-
-    fan; near (it was two steps away or fewer), aimed, ready for it, won with it: seats of rounds; n: all of them;
-    result of those that aimed, with low and high, and of the others, both in base stakes a round.
-    """
-    upto = ask(selection.sample, MOST)
-    sql, values = data.Filter(**where).where()
-    sampled = "true" if upto is None else f"r.round_id <= CAST({upto} AS UBIGINT)"
-    return select(
-        f"""
-        WITH seat AS MATERIALIZED (
-            SELECT round_id, seat, s.points / r.base AS net
-            FROM rounds AS r JOIN seats AS s USING (round_id)
-            WHERE r.base > 0 AND r."end" IS NOT NULL AND {sampled} AND ({sql})
-                AND round_id IN (SELECT round_id FROM facts)
-        )
-        SELECT *, aimed_sum / nullif(aimed, 0) AS result,
-            result - 1.96 * error AS low, result + 1.96 * error AS high,
-            (all_sum - aimed_sum) / nullif(n - aimed, 0) AS other
-        FROM (
-            SELECT *, sqrt(greatest(squares - aimed_sum * aimed_sum / nullif(aimed, 0), 0) / nullif(aimed - 1, 0)
-                / aimed) AS error
-            FROM (
-                SELECT fan, count(*) AS near, count(aimed_turn) AS aimed, count(ready_turn) AS ready,
-                    count(*) FILTER (won) AS won,
-                    round(coalesce(sum(net) FILTER (aimed_turn IS NOT NULL), 0), 6) AS aimed_sum,
-                    round(coalesce(sum(net * net) FILTER (aimed_turn IS NOT NULL), 0), 6) AS squares
-                FROM aims JOIN seat USING (round_id, seat) GROUP BY fan
-            )
-            CROSS JOIN (SELECT count(*) AS n, round(coalesce(sum(net), 0), 6) AS all_sum FROM seat)
-        )
-        WHERE near > 0 ORDER BY aimed DESC, near DESC, fan
-        """,
-        *values,
-    )
+    """As pursuit.pursuit: hands that came near to each fan, most aimed at first."""
+    return ask(aims.pursuit, (), where)
 
 
 def examples(where: Where) -> pl.DataFrame:
