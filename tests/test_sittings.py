@@ -90,7 +90,6 @@ def test_batches_sum_as_the_view_does(tmp_path: Path) -> None:
             reader = Reader([tmp_path / path for path in part], check_rules=ruleset.check, batch_rounds=70)
             warehouse.load(reader, tmp_path / name)
         assert dump(tmp_path / name) == plain(tmp_path / name)
-        assert sum(row[-1] for row in dump(tmp_path / name)) > 10
     with warehouse.connect(tmp_path / "one") as connection:
         assert sittings.streamed(connection)
         names = sittings.counts(connection)
