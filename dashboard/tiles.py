@@ -115,7 +115,7 @@ _EDGE = 'x=".75" y=".75" width="28.5" height="40.5" rx="4" stroke-width="1.2"'
 _FACE = f'<rect {_EDGE} fill="{_IVORY}" stroke="#8f887a"/>'
 _BACK = (
     f'<rect {_EDGE} fill="#5d7185" stroke="#3f4e5c"/>'
-    '<path d="M6 6H24V36H6Z" fill="none" stroke="#b9c6d2" stroke-width="1.3"/>'
+    '<path d="M15 6L24 21L15 36L6 21ZM15 13L19.5 21L15 29L10.5 21Z" fill="none" stroke="#b9c6d2" stroke-width="1.3"/>'
 )
 NAMES = tuple(f"{rank}{suit}" for suit in "mps" for rank in range(1, 10)) + ("5z", "6z", "7z")
 
