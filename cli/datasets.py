@@ -151,15 +151,18 @@ def audit(
 
 
 @app.command()
-def dashboard(db: Db, port: Port = None) -> None:
+def dashboard(
+    db: Annotated[Path | None, typer.Option(metavar="FILE", help="The DuckDB file.")] = None, port: Port = None
+) -> None:
     """Show a data set in the browser.
 
-    On this machine only; Ctrl-C ends it.
+    On this machine only; Ctrl-C ends it. Without --db it begins with a demo or with logs from the browser, which go to
+    the folder kwx-data beside the data set, or here (KWX_DATA names another one).
     """
     _serve(db, port)
 
 
-def _serve(db: Path, port: int | None) -> None:
+def _serve(db: Path | None, port: int | None) -> None:
     """Serves the dashboard; does not return."""
     from dashboard import serve
 

@@ -1,8 +1,10 @@
 """The dashboard's navigation; every page is a file of page/."""
 
+import os
+
 import streamlit as st
 
-from dashboard import dataset, i18n, screen
+from dashboard import dataset, i18n, library, screen
 
 PAGES = {
     "overview": ":material/monitoring:",
@@ -12,6 +14,7 @@ PAGES = {
     "payouts": ":material/balance:",
     "data": ":material/fact_check:",
     "rules": ":material/menu_book:",
+    "start": ":material/upload_file:",
 }
 
 st.set_page_config(page_title="kwx", page_icon="🀄", layout="wide")
@@ -54,5 +57,16 @@ with st.sidebar:
         key="language",
         on_change=switch,
     )
+    sets = library.names()
+    if sets:
+        served = [None] if os.environ.get(dataset.VARIABLE) else []
+        options = [*served, *sets]
+        at = dataset.chosen()
+        st.session_state["data-set"] = at if at in options else None
+        st.selectbox(
+            screen.t("app.data_set"), options, key="data-set", placeholder=screen.t("app.none"),
+            format_func=lambda name: screen.t("app.served") if name is None else name,
+            on_change=lambda: dataset.show(st.session_state["data-set"]),
+        )  # fmt: skip
     follow(dataset.stamp())
 page.run()

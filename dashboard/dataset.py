@@ -1,7 +1,8 @@
 """The data set on show: which file it is, whether it can be read, and cached answers to queries.
 
-The data set is the file named by the environment variable KWX_DB.  Every answer is cached by (the file behind the
-link, query, parameters), so a newly loaded data set shows at the next run of a page.
+The data set is the one of the data folder that the address names (`set`), else the file named by the environment
+variable KWX_DB.  Every answer is cached by (the file behind the link, query, parameters), so a newly loaded data set
+shows at the next run of a page.
 """
 
 import os
@@ -15,8 +16,9 @@ import streamlit as st
 
 from analytics import warehouse
 from analytics.one_round import from_data_set
+from dashboard import library
 
-VARIABLE = "KWX_DB"
+VARIABLE, PARAMETER = library.SERVED, "set"
 
 
 @dataclass(frozen=True)
@@ -30,15 +32,38 @@ class State:
     counts: dict[str, Any] | None = None
 
 
+def chosen() -> str | None:
+    """The name of the data folder's data set on show; None for the one that is served."""
+    for name in (st.query_params.get(PARAMETER), st.session_state.get(PARAMETER)):
+        if name and library.path(name) is not None:
+            return name
+    return None
+
+
+def show(name: str | None) -> None:
+    """Shows a data set of the data folder, or with None the one that is served, from the next run on."""
+    st.session_state[PARAMETER] = name
+    if name is None:
+        st.query_params.pop(PARAMETER, None)
+    else:
+        st.query_params[PARAMETER] = name
+
+
+def path() -> str:
+    """The file of the data set on show, "" for none."""
+    name = chosen()
+    return str(library.path(name)) if name else os.environ.get(VARIABLE, "")
+
+
 def stamp() -> tuple[str, int, int] | None:
     """Real path, size and change time of the data set behind the link; None when there is none."""
-    path = os.environ.get(VARIABLE, "")
+    named = path()
     try:
-        real = Path(path).resolve()
+        real = Path(named).resolve()
         status = real.stat()
     except (OSError, ValueError):
         return None
-    return (str(real), status.st_size, status.st_mtime_ns) if path and real.is_file() else None
+    return (str(real), status.st_size, status.st_mtime_ns) if named and real.is_file() else None
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
@@ -56,7 +81,7 @@ def _select(key: tuple[str, int, int], sql: str, parameters: tuple) -> pl.DataFr
 def _key() -> tuple[str, int, int]:
     key = stamp()
     if key is None:
-        raise FileNotFoundError(os.environ.get(VARIABLE, ""))
+        raise FileNotFoundError(path())
     return key
 
 
@@ -78,12 +103,12 @@ def ask(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
 
 def state() -> State:
     """What there is to show; never raises."""
-    path = os.environ.get(VARIABLE, "")
-    if not path:
+    named = path()
+    if not named:
         return State("unset")
     key = stamp()
     if key is None:
-        return State("missing", path)
+        return State("missing", named)
     try:
         counts = select(
             """
@@ -93,9 +118,9 @@ def state() -> State:
             """
         ).row(0, named=True)
     except Exception as error:  # whatever the file holds instead of a data set
-        return State("unreadable", path, error=str(error).splitlines()[0])
+        return State("unreadable", named, error=str(error).splitlines()[0])
     version = Path(key[0]).name.rsplit(".", 1)[-1]
-    return State("ready" if counts["rounds"] else "empty", path, version, counts=counts)
+    return State("ready" if counts["rounds"] else "empty", named, version, counts=counts)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

@@ -50,6 +50,9 @@ class Job:
             self.error, self.state = error, FAILED
 
 
+Work = Callable[[Job], Any]
+
+
 @st.cache_resource(show_spinner=False)
 def _jobs() -> dict[Any, Job]:
     return {}
@@ -60,7 +63,14 @@ def find(key: Any) -> Job | None:
     return _jobs().get(key)
 
 
-def start(key: Any, work: Callable[[Job], Any], value: Any = None) -> Job:
+def forget(key: Any) -> None:
+    """Drops the result of work that has ended."""
+    found = find(key)
+    if found is not None and found.state != RUNNING:
+        _jobs().pop(key, None)
+
+
+def start(key: Any, work: Work, value: Any = None) -> Job:
     """The work of this key, begun now unless it runs or is done."""
     known = _jobs()
     found = known.get(key)

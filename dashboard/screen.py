@@ -34,7 +34,11 @@ def lang() -> str:
 
 
 def keep_language() -> str:
-    """Keeps the language in the session and in the address, whatever page comes next; the language."""
+    """Keeps the language, and the data set, in the session and in the address, whatever page comes next; the language.
+    """
+    name = dataset.chosen()
+    if name != st.session_state.get(dataset.PARAMETER) or name != st.query_params.get(dataset.PARAMETER):
+        dataset.show(name)
     chosen = lang()
     st.session_state["lang"] = chosen
     if st.query_params.get("lang") != chosen:
@@ -183,7 +187,13 @@ def seat_line(seat: int, player: str) -> None:
 def address(page: str, **parameters: Any) -> str:
     """The address of a view, relative to the app."""
     given = {name: value for name, value in parameters.items() if value is not None}
-    return f"{page}?{urlencode({'lang': lang(), **given}, doseq=True)}"
+    return f"{page}?{urlencode({**kept(), **given}, doseq=True)}"
+
+
+def kept() -> dict[str, str]:
+    """What every address of the app says: the language, and the data set where it isn't the one that is served."""
+    name = dataset.chosen()
+    return {"lang": lang()} | ({dataset.PARAMETER: name} if name else {})
 
 
 def _texts(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
@@ -198,17 +208,20 @@ def _texts(parameters: Mapping[str, Any]) -> dict[str, str | list[str]]:
 def link(page: str, label: str, **parameters: Any) -> None:
     """A link to another view of the app; the label is our own text, never a log's."""
     given = _texts(parameters)
-    st.page_link(f"page/{page}.py", label=f"→ {label}", query_params={"lang": lang(), **given})
+    st.page_link(f"page/{page}.py", label=f"→ {label}", query_params={**kept(), **given})
 
 
 def go(page: str, **parameters: Any) -> None:
     """Opens another view of the app."""
     given = _texts(parameters)
-    st.switch_page(f"page/{page}.py", query_params={"lang": lang(), **given})
+    st.switch_page(f"page/{page}.py", query_params={**kept(), **given})
 
 
-def ready(empty_is_fine: bool = False) -> dataset.State | None:
-    """The state of the data set if there is something to show; else explains why not and returns None."""
+def ready(empty_is_fine: bool = False, leads: bool = True) -> dataset.State | None:
+    """The state of the data set if there is something to show; else explains why not and returns None.
+
+    leads: where there is none, link to the page that makes one.
+    """
     found = dataset.state()
     if found.kind in ("unset", "missing", "unreadable"):
         st.subheader(t(f"state.{found.kind}"))
@@ -217,6 +230,8 @@ def ready(empty_is_fine: bool = False) -> dataset.State | None:
             st.markdown(more)
         else:
             line(more.format(path=found.path, error=found.error).replace("`", ""))
+        if leads:
+            link("start", t("state.start"))
         return None
     counts = found.counts or {}
     if found.kind == "empty":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from analytics import warehouse
+from dashboard import library
 
 HERE = Path(__file__).parent
 HOST = "127.0.0.1"
@@ -39,18 +40,23 @@ def has_screen() -> bool:
     return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def serve(db: Path, port: int | None = None) -> NoReturn:
-    """Shows the data set until interrupted; never returns.  WarehouseError, ServeError."""
-    warehouse.connect(db).close()
+def serve(db: Path | None, port: int | None = None) -> NoReturn:
+    """Shows the data set until interrupted; never returns.  WarehouseError, ServeError.
+
+    Without one the dashboard begins with its page "Start".
+    """
+    if db is not None:
+        warehouse.connect(db).close()
     chosen = free_port(port)
     settings = {
         "server.address": HOST, "server.port": chosen, "server.headless": not has_screen(),
         "server.showEmailPrompt": False, "server.fileWatcherType": "none", "browser.gatherUsageStats": False,
+        "server.maxUploadSize": library.MOST_BYTES >> 20,
     }  # fmt: skip
     arguments = [f"--{name}={str(value).lower()}" for name, value in settings.items()]
     above = str(HERE.parent)  # Streamlit puts the script's own folder on the path, not the one above
-    environment = os.environ | {
-        "KWX_DB": str(Path(db).absolute()),
+    environment = {name: value for name, value in os.environ.items() if name != library.SERVED} | {
+        **({} if db is None else {library.SERVED: str(Path(db).absolute())}),
         "PYTHONPATH": os.pathsep.join(filter(None, (above, os.environ.get("PYTHONPATH")))),
     }
     print(f"kwx: the dashboard is at http://{HOST}:{chosen} (Ctrl-C ends it)", file=sys.stderr, flush=True)

@@ -20,8 +20,8 @@ from replay import problems, rules_text
 from replay import trace as frame_maker
 
 FOLDER = Path(i18n.__file__).parent.parent
-PAGES = ("overview", "rounds", "payouts", "data", "rules")
-WITHOUT_DATA = ("rules",)  # pages that answer their question whatever the data set
+PAGES = ("overview", "rounds", "payouts", "data", "rules", "start")
+WITHOUT_DATA = ("rules", "start")  # pages that answer their question whatever the data set
 LANGUAGES = ("zh", "en")
 EVIL = "<script>window.evil=1</script>\"'`$x$ **b** :smile: [l](javascript:1) \u202eabc\u202c 🀄é"
 AppFactory = Callable[..., AppTest]

@@ -3,7 +3,7 @@
 import polars as pl
 import streamlit as st
 
-from dashboard import charts, data, filters, screen
+from dashboard import charts, data, filters, first_run, screen
 from dashboard.listing import listing
 from dashboard.screen import percent, picture, spoken, t, word
 
@@ -135,8 +135,9 @@ def wins(ruleset: str | None) -> None:
 def page() -> None:
     """Everything, if there is anything."""
     st.title(t("overview.title"))
-    state = screen.ready()
+    state = screen.ready(leads=False)
     if state is None:
+        first_run.panels()
         return
     counts = data.overview()
     span = [screen.when(counts[name]) for name in ("first_ms", "last_ms")]
