@@ -85,7 +85,7 @@ def report(
     work done and in all.  The same data set and arguments give the same report.  PlayerError, WarehouseError.
     """
     with warehouse.connect(db_path) as connection:
-        account, site = _known(connection, account, site, mask)
+        account, site = known(connection, account, site, mask)
         statistics = _plain(accounts.account_table(connection, account, site).to_dicts())
         opponents = _plain(accounts.opponents(connection, account, site).to_dicts())
         tiles = _plain(luck.adjusted(connection, (), {"player": account, "site": site}).to_dicts())
@@ -129,7 +129,7 @@ def report(
     }  # fmt: skip
 
 
-def _known(connection: Any, account: str, site: str | None, mask: Mask | None) -> tuple[str, str | None]:
+def known(connection: Any, account: str, site: str | None, mask: Mask | None) -> tuple[str, str | None]:
     """The account's own name, for which under a mask its pseudonym will do, and its site.  PlayerError."""
     sites = _sites(connection, account)
     if mask and not sites:

@@ -7,17 +7,34 @@ has no place for, stand there as JSON.
 
 import io
 import json
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import polars as pl
+
+from ingest.whole import write_whole
 
 KINDS = ("csv", "parquet", "json")
 FORMULA = r"^[=+\-@\t\r]"
 
 
 class SaveError(ValueError):
-    """A kind of file that does not exist."""
+    """A kind of file that does not exist, or a file that cannot be written; the message says which."""
+
+
+def write(folder: str | Path, tables: Mapping[str, pl.DataFrame], kinds: Sequence[str]) -> list[Path]:
+    """Writes each table as NAME.KIND into the folder, made if it isn't there; the files' paths.  SaveError."""
+    folder = Path(folder)
+    files = {folder / f"{name}.{kind}": as_bytes(table, kind) for name, table in tables.items() for kind in kinds}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as refused:
+        raise SaveError(f"{folder}: {refused.strerror}") from refused
+    for path, content in files.items():
+        write_whole(path, content, SaveError)
+    return list(files)
 
 
 def as_bytes(table: pl.DataFrame, kind: str) -> bytes:

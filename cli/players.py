@@ -3,11 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from cli.arguments import AsJson, Db, MaskKey, app, masking, say, write
+from cli.arguments import AsJson, Db, MaskKey, UsageError, app, masking, say, write
 
 ACTIONS = {
     "win": "win", "pass": "pass", "pung": "pung {}", "kong_exposed": "kong {}", "kong_added": "add {} to the pung",
@@ -30,6 +31,15 @@ def player(
     ] = 1000,
     worst: Annotated[int, typer.Option(metavar="N", min=1, help="List so many decisions, the costliest first.")] = 20,
     site: Annotated[str | None, typer.Option(metavar="S", help="The account's site, where several have it.")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write tables: statistics, opponents, rounds, fans, pursuit, decisions, options."
+        ),
+    ] = None,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--as", metavar="KIND", help="csv (the default), parquet, json; repeatable.")
+    ] = None,
     mask: MaskKey = None, as_json: AsJson = False,
 ) -> None:  # fmt: skip
     """One account's statistics and its costliest decisions.
@@ -37,12 +47,23 @@ def player(
     Every decision of its own is compared with its other options by playing the round on from what the account could
     see, many times. Who plays on is kwx's own policy in all three seats: docs/review.md says how strong it is.
     """
+    from analytics import player_tables
+    from analytics import save as files
     from analytics.player import report
 
+    if kinds and save is None:
+        raise UsageError("player: --as goes with --save")
+    for kind in kinds or ():
+        if kind not in files.KINDS:
+            raise UsageError(f"--as {kind}: expected one of {', '.join(files.KINDS)}")
+    masked = masking(mask)
     with _remaining() as step:
         found = report(
-            db, account, site=site, rounds=rounds, rollouts=rollouts, worst=worst, mask=masking(mask), progress=step
+            db, account, site=site, rounds=rounds, rollouts=rollouts, worst=worst, mask=masked, progress=step
         )
+    if save is not None:
+        made = files.write(save, player_tables.tables(db, account, found, site, masked), kinds or ["csv"])
+        say(f"{len(made)} files in {save}")
     if as_json:
         write({"kind": "account", **{key: found[key] for key in ("account", "site", "luck", "review")}})
         for kind, rows in (("statistic", "statistics"), ("opponent", "opponents"), ("decision", "worst")):

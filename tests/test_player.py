@@ -3,9 +3,10 @@
 import json
 import os
 
+import polars as pl
 import pytest
 
-from analytics import player, warehouse
+from analytics import player, save, warehouse
 from ingest.mask import Mask
 from ingest.read import Reader
 from replay import ruleset
@@ -93,6 +94,49 @@ def test_the_command_masks(cli, db):
     others = {one["opponent"] for one in rest if one["kind"] == "opponent"}
     assert others == {Mask(key).name("u1"), Mask(key).name("u3")}
     assert head["review"]["policy"]["hubei"]["reveal"] == 1.0
+
+
+def test_the_command_saves_every_table(cli, db, tmp_path):
+    key = "a key that is long"
+    arguments = ("--db", db, "--rounds", 2, "--rollouts", 32, "--worst", 2)
+    kinds = ("--as", "parquet", "--as", "json", "--as", "csv")
+    ran = cli("player", WILD, *arguments, "--save", tmp_path / "a", *kinds)
+    assert ran.code == 0 and ran.err == f"21 files in {tmp_path / 'a'}\n"
+    names = ("statistics", "opponents", "rounds", "fans", "pursuit", "decisions", "options")
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(
+        f"{name}.{kind}" for name in names for kind in save.KINDS
+    )
+    table = {name: pl.read_parquet(tmp_path / "a" / f"{name}.parquet") for name in names}
+    for name in names:
+        assert len(json.loads((tmp_path / "a" / f"{name}.json").read_text())) == table[name].height
+        assert table[name].height > 0 or name == "fans"  # who plays at random wins nothing
+        assert pl.read_csv(tmp_path / "a" / f"{name}.csv").columns == table[name].columns
+    assert table["rounds"]["total"][-1] == pytest.approx(
+        40 * table["statistics"].row(by_predicate=pl.col("metric") == "net", named=True)["value"]
+    )
+    assert sorted(table["opponents"]["opponent"]) == ["u1", "u3"] and table["decisions"].height == 2
+    assert table["options"].height > 4
+    first = table["decisions"].row(0, named=True)
+    option = table["options"].row(by_predicate=(pl.col("id") == first["id"]) & (pl.col("event") == first["event"])
+                                  & (pl.col("option") == first["best"]), named=True)  # fmt: skip
+    assert option["value"] is not None and all(set(one) == {"tile", "live"} for one in option["useful"])
+    ran = cli("player", Mask(key).name(WILD), *arguments, "--mask", key, "--save", tmp_path / "b")
+    assert ran.code == 0 and len(list((tmp_path / "b").iterdir())) == 7
+    others = pl.read_csv(tmp_path / "b" / "opponents.csv")["opponent"]
+    assert sorted(others) == sorted(Mask(key).name(name) for name in ("u1", "u3"))
+    for path in (tmp_path / "b").iterdir():
+        assert "u1" not in path.read_text() and "u2" not in path.read_text()
+
+
+def test_wrong_ways_to_save_are_told(cli, db, tmp_path):
+    ran = cli("player", "u1", "--db", db, "--as", "csv")
+    assert ran.code == 2 and "--as goes with --save" in ran.err
+    ran = cli("player", "u1", "--db", db, "--save", tmp_path, "--as", "xlsx")
+    assert ran.code == 2 and "expected one of csv, parquet, json" in ran.err
+    (tmp_path / "file").write_text("")
+    few = ("--rounds", 1, "--rollouts", 32)
+    ran = cli("player", "u1", "--db", db, *few, "--save", tmp_path / "file")
+    assert ran.code == 2 and f"{tmp_path / 'file'}: " in ran.err
 
 
 def test_an_unknown_account_is_told(cli, db):
