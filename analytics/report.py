@@ -5,6 +5,7 @@ Source: fairness.md, Contract; architecture.md, "report.py".
 """
 
 import json
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -16,8 +17,10 @@ from typing import Any, NamedTuple
 from analytics import schema, warehouse
 from analytics.fairness import battery, result
 from analytics.fairness.result import Result
+from ingest.mask import Mask
 
 LANGUAGES = ("zh", "en")
+BETWEEN = re.compile("( [→↔] )")  # the accounts of a pair
 FOUND = ("flagged", "biased", "review", "escalated")  # states that end with exit code 1
 
 
@@ -46,10 +49,15 @@ def words() -> dict[str, dict[str, str]]:
     return tomllib.loads((Path(__file__).parent / "report.toml").read_text(encoding="utf-8"))
 
 
-def make(db_path: str | Path, confirm: bool = False, step: Callable[[str], None] = lambda name: None) -> Report:
-    """Runs the audit.  WarehouseError."""
+def make(
+    db_path: str | Path,
+    confirm: bool = False,
+    step: Callable[[str], None] = lambda name: None,
+    mask: Mask | None = None,
+) -> Report:
+    """Runs the audit; with a mask accounts stand as pseudonyms, those of masked logs.  WarehouseError."""
     rows = battery.run(db_path, confirm, step)
-    rows = result.ordered(rows)
+    rows = result.ordered([masked(row, mask) for row in rows] if mask else rows)
     with warehouse.connect(db_path) as connection:
         counts = schema.arrow(
             connection,
@@ -73,6 +81,16 @@ def make(db_path: str | Path, confirm: bool = False, step: Callable[[str], None]
         "sources": sources, "names": names,
     }  # fmt: skip
     return Report(rows, facts)
+
+
+def masked(row: Result, mask: Mask) -> Result:
+    """The row with the accounts that it is about, one or a pair, as pseudonyms; in their order, as it was."""
+    if not personal(row) or row.subject is None:
+        return row
+    if row.scope == "account":
+        return row.but(subject=mask.name(row.subject))
+    parts = BETWEEN.split(row.subject)
+    return row.but(subject="".join(part if BETWEEN.fullmatch(part) else mask.name(part) for part in parts))
 
 
 def addresses(connection: Any, rows: Iterable[Result]) -> dict[int, str]:

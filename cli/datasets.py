@@ -130,6 +130,7 @@ def audit(
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Test what the shuffle fails again on other games.")
     ] = False,
+    mask: MaskKey = None,
 ) -> None:
     """Is the shuffle fair, is anyone cheating?
 
@@ -139,7 +140,7 @@ def audit(
     from analytics import report as audits
     from analytics import report_html
 
-    made = audits.make(db, confirm)
+    made = audits.make(db, confirm, mask=masking(mask))
     if report is not None:
         report_html.write(report, made)
     if as_json:

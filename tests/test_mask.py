@@ -3,12 +3,15 @@
 import hashlib
 import hmac
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from analytics.fairness.result import Result
+from analytics.report import masked
 from ingest.mask import Mask, MaskError
 
 DATA = Path(__file__).parent / "data"
@@ -86,3 +89,31 @@ def test_an_export_holds_pseudonyms(cli, tmp_path):
     for path in (tmp_path / "out").rglob("*.parquet"):
         table = pq.read_table(path, partitioning=None)
         assert not [name for name in NAMES if name in str(table.to_pydict())], path
+
+
+def test_the_audit_of_masked_logs_is_the_masked_audit(cli, tmp_path):
+    ran = cli("simulate", "--rules", "hubei", "--rounds", 300, "--seed", 5, "--accounts", 6, "-o", tmp_path / "a.jsonl")
+    assert ran.code == 0
+    assert cli("convert", tmp_path / "a.jsonl", "-o", tmp_path / "b.jsonl", "--mask", KEY).code == 0
+    for name in "ab":
+        assert cli("run", tmp_path / f"{name}.jsonl", "--db", tmp_path / f"{name}.duckdb").code == 0
+    report = tmp_path / "a.html"
+    masked = cli("audit", "--db", tmp_path / "a.duckdb", "--json", "--report", report, "--mask", KEY)
+    of_masked = cli("audit", "--db", tmp_path / "b.duckdb", "--json")
+    rows = [[json.loads(line) for line in ran.out.splitlines()[:-1]] for ran in (masked, of_masked)]
+    about = [row["subject"] for row in rows[0] if row["scope"] in ("account", "pair")]
+    assert len(about) > 12 and Mask(KEY).name("u3") in about
+    assert len(rows[0]) == len(rows[1])
+    for one, other in zip(*rows, strict=True):  # sums over accounts run in the order of their names
+        rest = {name: value for name, value in other.items() if isinstance(value, float)}
+        assert one | rest == other
+        assert {name: one[name] for name in rest} == pytest.approx(rest, rel=1e-6, abs=1e-9), one["name"]
+    for text in (masked.out, report.read_text(encoding="utf-8")):
+        assert not re.search(r"\bu[1-6]\b", text)
+
+
+def test_both_accounts_of_a_pair_are_masked():
+    row = Result(19, "deal_ins", "pair", "pair", "u1 → u → 2", n=3)
+    assert masked(row, Mask(KEY)).subject == " → ".join(map(Mask(KEY).name, ("u1", "u", "2")))
+    assert masked(row.but(subject="a ↔ b"), Mask(KEY)).subject == " ↔ ".join(map(Mask(KEY).name, "ab"))
+    assert masked(row.but(scope="global", subject="role"), Mask(KEY)).subject == "role"
