@@ -44,6 +44,12 @@ def by_live(connection: duckdb.DuckDBPyConnection, by: Sequence[str] = (), where
     return _results(connection, "ready_hands", columns, by, where)
 
 
+def wins_by_live(connection: duckdb.DuckDBPyConnection, by: Sequence[str] = (), where: Where = None) -> pl.DataFrame:
+    """Ready hands by live tiles when first ready, revealed or not: splits, live, n, win_rate, value, low, high."""
+    columns = {"live": f"CAST(least(live, {MOST_LIVE}) AS INTEGER)"}
+    return _results(connection, "ready_hands", columns, by, where)
+
+
 def _results(
     connection: duckdb.DuckDBPyConnection, view: str, columns: dict[str, str], by: Sequence[str], where: Where
 ) -> pl.DataFrame:

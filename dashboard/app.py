@@ -10,6 +10,7 @@ PAGES = {
     "overview": ":material/monitoring:",
     "fans": ":material/category:",
     "reveal": ":material/visibility:",
+    "pace": ":material/speed:",
     "rounds": ":material/playing_cards:",
     "payouts": ":material/balance:",
     "data": ":material/fact_check:",
@@ -23,6 +24,7 @@ st.html(
     "@media (max-width: 800px) {.stMainBlockContainer {padding: 4rem 1rem 3rem}}"
     "@media (max-width: 1050px) {.stHorizontalBlock:has(.stVegaLiteChart) {flex-direction: column}"
     ".stHorizontalBlock:has(.stVegaLiteChart) > .stColumn {width: 100%; flex: 1 1 auto}}"
+    "[data-testid='stMetricLabel'] * {white-space: normal; overflow: visible}"
     "[data-testid='stMetricValue'] {font-variant-numeric: tabular-nums}</style>"
 )
 language = screen.keep_language()

@@ -11,13 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component, walk
 
-from analytics import warehouse
+from analytics import reveal_statistics, warehouse
 from dashboard import i18n
-from dashboard.queries import behind, reveal
+from dashboard.queries import behind, pace, reveal
 from ingest.read import Reader
 from replay import ruleset, simulate
 
-PAGES = ("fans", "reveal")
+PAGES = ("fans", "reveal", "pace")
 Show = Callable[..., AppTest]
 
 
@@ -173,3 +173,41 @@ def test_reveals_open_their_rounds(show: Show, measured: duckdb.DuckDBPyConnecti
     asked = f"SELECT count(DISTINCT round_id) FROM reveals WHERE live = 3 AND turn // 3 = {row['turn']}"
     n = measured.execute(asked).fetchall()[0][0]
     assert i18n.words("en")["rounds.found"].format(n=n) in [caption.value for caption in listed.caption]
+
+
+# Pace
+
+
+def test_the_course_of_hands(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
+    show("pace", "many")
+    ended = "round_id IN (SELECT round_id FROM rounds WHERE \"end\" <> 'aborted' AND ruleset = 'hubei')"
+    found = {(row["event"], row["turn"]): row for row in pace.course({"ruleset": "hubei"}).iter_rows(named=True)}
+    n = measured.execute(f"SELECT count(*) FROM facts WHERE {ended}").fetchall()[0][0]
+    wins = [turn for (turn,) in measured.execute(f"SELECT turn FROM wins WHERE {ended}").fetchall()]
+    shown = [turn for (turn,) in measured.execute(f"SELECT turn FROM reveals WHERE {ended}").fetchall()]
+    for event, turns in (("win", wins), ("reveal", shown)):
+        for turn in range(14):
+            assert found[event, turn]["k"] == sum(drawn < 3 * turn + 3 for drawn in turns), (event, turn)
+        assert found[event, 14]["k"] == len(turns) and found[event, 14]["n"] == n
+    ready = measured.execute(f"SELECT count(*) FROM facts WHERE ready_turn IS NOT NULL AND {ended}").fetchall()[0][0]
+    assert found["ready", 14]["share"] == ready / n
+
+
+def test_dealt_hands_add_up(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
+    show("pace", "many")
+    found = pace.dealt({"ruleset": "hubei"})
+    for tiles, seats in ((13, 2), (14, 1)):
+        part = found.filter(tiles=tiles)
+        n = measured.execute("SELECT count(*) FROM rounds WHERE ruleset = 'hubei' AND \"end\" <> 'aborted'").fetchall()
+        assert part["k"].sum() == part["n"][0] == seats * n[0][0]
+        assert part["exact"].sum() == pytest.approx(1)
+        mean = float((part["exact"] * part["shanten"]).sum())
+        assert mean == pytest.approx({13: 2.4292, 14: 1.9442}[tiles], abs=1e-4)
+
+
+def test_wins_by_live_tiles(measured: duckdb.DuckDBPyConnection) -> None:
+    found = reveal_statistics.wins_by_live(measured)
+    split = reveal_statistics.by_live(measured).with_columns(wins=pl.col("win_rate") * pl.col("n"))
+    both = split.group_by("live").agg(pl.col("wins").sum(), pl.col("n").sum()).sort("live")
+    assert found["live"].to_list() == both["live"].to_list() and found["n"].to_list() == both["n"].to_list()
+    assert found["win_rate"].to_list() == pytest.approx((both["wins"] / both["n"]).to_list())

@@ -1,6 +1,7 @@
 """What pictures of several pages are put together from."""
 
 import altair as alt
+import polars as pl
 
 from dashboard.charts import GAIN, LOSS, PLAIN
 
@@ -32,36 +33,27 @@ def diverging(reach: float) -> alt.Scale:
     return alt.Scale(domain=[-reach, 0, reach], range=[LOSS, "#d9dce1", GAIN], clamp=True, interpolate="rgb")
 
 
-def dots(
-    frame: alt.Data,
-    title: str,
-    *,
-    value: str = "value",
-    low: str = "low",
-    high: str = "high",
-    text: str = "text",
-    form: str = ".2f",
-    colour: object = GAIN,
-    zero: bool = False,
-    labels: bool = True,
-) -> alt.LayerChart:
-    """Values with their intervals in the frame's order, one line each: columns label, value, low, high, text, few, n.
-
-    zero: a line at zero; labels: whether names stand at the left.
-    """  # fmt: skip
-    axis = alt.Axis(labelLimit=230, labels=labels, ticks=labels)
-    base = alt.Chart(frame).encode(y=alt.Y("label:N", sort=None, title=None, axis=axis))
-    scale = alt.Scale(zero=False, padding=12, nice=True)
-    x = alt.X(f"{low}:Q", title=title, axis=alt.Axis(format=form, tickCount=5), scale=scale)
-    lines = base.mark_rule(strokeWidth=2, color=colour).encode(x=x, x2=f"{high}:Q", opacity=faded())
-    told = [alt.Tooltip("label:N", title=" "), alt.Tooltip(f"{text}:N", title=" "), alt.Tooltip("n:Q", format=",")]
-    points = base.mark_point(filled=True, size=70, color=colour).encode(
-        x=alt.X(f"{value}:Q", scale=scale), opacity=faded(), tooltip=told,
+def curves(frame: pl.DataFrame, x: str, y: str, form: str, order: list[str], zero: bool = False) -> alt.LayerChart:
+    """Curves with intervals, told apart by shape and dash too: at, label, what, value, low, high, n, few, href."""
+    base = alt.Chart(frame).encode(
+        x=alt.X("label:O", sort=alt.SortField("at"), title=x, axis=alt.Axis(labelAngle=0)),
+        color=alt.Color("what:N", sort=order, title=None, scale=alt.Scale(domain=order, range=SERIES[: len(order)]),
+                        legend=alt.Legend(orient="bottom", symbolStrokeWidth=0)),
     )  # fmt: skip
-    words = base.mark_text(dy=-11, fontSize=11, color=PLAIN).encode(
-        x=alt.X(f"{value}:Q", scale=scale), text=f"{text}:N"
-    )
-    layers = [lines, points, words]
+    shape = alt.Shape("what:N", sort=order, title=None, scale=alt.Scale(domain=order, range=SHAPES[: len(order)]))
+    dash = alt.StrokeDash("what:N", sort=order, title=None, legend=None,
+                          scale=alt.Scale(domain=order, range=DASHES[: len(order)]))  # fmt: skip
+    axis = alt.Y("value:Q", title=y, axis=alt.Axis(format=form, tickCount=5))
+    layers = [
+        base.mark_line(strokeWidth=1.5).encode(y=axis, strokeDash=dash),
+        base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", opacity=faded()),
+        base.mark_point(filled=True, size=70).encode(
+            y="value:Q", shape=shape, opacity=faded(), href="href:N",
+            tooltip=[alt.Tooltip("label:N", title=x), alt.Tooltip("what:N", title=" "),
+                     *(alt.Tooltip(f"{name}:Q", format=form) for name in ("value", "low", "high")),
+                     alt.Tooltip("n:Q", format=",")],
+        ),
+    ]  # fmt: skip
     if zero:
-        layers.insert(0, alt.Chart().mark_rule(color=PLAIN, strokeDash=[3, 3]).encode(x=alt.datum(0)))
-    return alt.layer(*layers)
+        layers.insert(0, alt.Chart(pl.DataFrame({"y": [0]})).mark_rule(color=PLAIN, strokeDash=[4, 3]).encode(y="y:Q"))
+    return alt.layer(*layers).properties(height=320)

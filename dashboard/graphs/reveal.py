@@ -41,29 +41,3 @@ def spans(frame: pl.DataFrame, title: str) -> alt.LayerChart:
         align="left", dx=9, color=PLAIN
     ).encode(x="right:Q", text="text:N")  # fmt: skip
     return alt.layer(zero, lines, points, words).properties(height=40 * max(frame.height, 2) + 60)
-
-
-def curves(frame: pl.DataFrame, x: str, y: str, form: str, order: list[str], zero: bool = False) -> alt.LayerChart:
-    """Two curves with intervals, told apart by shape and dash too: at, label, what, value, low, high, n, few, href."""
-    base = alt.Chart(frame).encode(
-        x=alt.X("label:O", sort=alt.SortField("at"), title=x, axis=alt.Axis(labelAngle=0)),
-        color=alt.Color("what:N", sort=order, title=None, scale=alt.Scale(domain=order, range=SERIES[: len(order)]),
-                        legend=alt.Legend(orient="bottom", symbolStrokeWidth=0)),
-    )  # fmt: skip
-    shape = alt.Shape("what:N", sort=order, title=None, scale=alt.Scale(domain=order, range=["circle", "diamond"]))
-    dash = alt.StrokeDash("what:N", sort=order, title=None, legend=None,
-                          scale=alt.Scale(domain=order, range=[[1, 0], [6, 3]]))  # fmt: skip
-    axis = alt.Y("value:Q", title=y, axis=alt.Axis(format=form, tickCount=5))
-    layers = [
-        base.mark_line(strokeWidth=1.5).encode(y=axis, strokeDash=dash),
-        base.mark_rule(strokeWidth=2).encode(y="low:Q", y2="high:Q", opacity=faded()),
-        base.mark_point(filled=True, size=70).encode(
-            y="value:Q", shape=shape, opacity=faded(), href="href:N",
-            tooltip=[alt.Tooltip("label:N", title=x), alt.Tooltip("what:N", title=" "),
-                     *(alt.Tooltip(f"{name}:Q", format=form) for name in ("value", "low", "high")),
-                     alt.Tooltip("n:Q", format=",")],
-        ),
-    ]  # fmt: skip
-    if zero:
-        layers.insert(0, alt.Chart(pl.DataFrame({"y": [0]})).mark_rule(color=PLAIN, strokeDash=[4, 3]).encode(y="y:Q"))
-    return alt.layer(*layers).properties(height=320)

@@ -6,6 +6,7 @@ import streamlit as st
 from analytics.reveal_statistics import MOST_LIVE, MOST_TURN
 from dashboard import figures, filters, screen
 from dashboard.graphs import reveal as graphs
+from dashboard.graphs.marks import curves
 from dashboard.queries import behind
 from dashboard.queries import reveal as queries
 from dashboard.screen import FEW, headings, percent, picture, spoken, t
@@ -112,7 +113,7 @@ def live(where: dict) -> None:
         parts = spoken(
             [(f"{row['label']}, {row['what']}", figures.stakes(row["value"])) for row in frame.iter_rows(named=True)]
         )
-        chart = graphs.curves(frame, t("reveal.lives"), t("reveal.value_short"), "+.1f", order, zero=True)
+        chart = curves(frame, t("reveal.lives"), t("reveal.value_short"), "+.1f", order, zero=True)
         picture(chart, frame, t("reveal.live_alt", parts=parts), headings("reveal_column", *columns), "reveal-live")
     with right:
         rates = frame.drop("value", "low", "high").rename(
@@ -121,7 +122,7 @@ def live(where: dict) -> None:
         parts = spoken(
             [(f"{row['label']}, {row['what']}", percent(row["value"])) for row in rates.iter_rows(named=True)]
         )
-        chart = graphs.curves(rates, t("reveal.lives"), t("reveal.win_rate"), ".0%", order)
+        chart = curves(rates, t("reveal.lives"), t("reveal.win_rate"), ".0%", order)
         shown = headings("reveal_column", *columns) | {"value": t("reveal_column.win_rate")}
         picture(chart, rates, t("reveal.live_wins_alt", parts=parts), shown, "reveal-live-wins")
     st.caption(f"{t('app.n', n=int(frame['n'].sum()))} {t('reveal.live_note')}")

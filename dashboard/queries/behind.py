@@ -123,7 +123,7 @@ def _split(text: str) -> tuple[str, list[Any]]:
     values: list[Any] = []
     for part, allowed in zip(parts, CONDITIONS[name].values, strict=True):
         if isinstance(allowed, int):
-            if not re.fullmatch(r"\d{1,3}", part) or int(part) > allowed:
+            if not re.fullmatch(r"\d{1,3}|-1", part) or int(part) > allowed:
                 raise ValueError(text)
             values.append(int(part))
         elif part in allowed:
