@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fairness_played import played
 from fairness_tables import empty
-from scipy.stats import kstest
+from scipy.stats import kstest, norm
 
 from analytics.fairness import accounts, hidden, multiplicity, timing
 from analytics.fairness.cohort import cohort, judged
@@ -24,7 +24,8 @@ PLANTED = (
     f"next_tile:account={CALLER}", f"bot:account={BOT},shape=jittered", f"best_horse:account={HORSE}",
 )  # fmt: skip
 GUILTY = {
-    "hidden_waits": PEEKER, "waits_made_public": PEEKER, "after_calls": CALLER, "time_shape": BOT, "horse_tiles": HORSE,
+    "hidden_waits": PEEKER, "waits_made_public": PEEKER, "after_calls": CALLER,
+    "time_difficulty": BOT, "horse_tiles": HORSE,
 }  # fmt: skip
 
 
@@ -101,6 +102,23 @@ def test_horses_have_the_mean_and_the_variance_that_is_said(corpus) -> None:
     ).fetchone()
     assert n > 1000 and abs(points - expected) / variance**0.5 < 3.5
     assert 0.9 < square / variance < 1.1
+
+
+def test_p_values_of_draws_are_those_of_the_exact_sum() -> None:
+    """Against the distribution of the sum, convolved draw by draw; the normal law is off by half and more out there."""
+    rng = np.random.default_rng(8)
+    chances = rng.uniform(0.05, 0.3, 120)
+    exact = np.ones(1)
+    for p in chances:
+        exact = np.convolve(exact, [1 - p, p])
+    expected, variance = chances.sum(), (chances * (1 - chances)).sum()
+    hits = np.arange(5.0, 45.0)
+    upper = exact[::-1].cumsum()[::-1][hits.astype(int)] - exact[hits.astype(int)] / 2
+    wanted = 2 * np.minimum(upper, 1 - upper)
+    found = accounts.two_sided(hits, np.full(40, expected), np.full(40, variance))
+    assert np.all(np.abs(np.log(found / wanted)[wanted > 1e-8]) < 0.15)
+    normal = 2 * norm.sf(np.abs(hits - expected) / variance**0.5)
+    assert np.abs(np.log(normal / wanted)[wanted > 1e-6]).max() > 0.5
 
 
 def test_honest_members_of_a_cohort_are_uniform_and_a_cheat_moves_it_little() -> None:

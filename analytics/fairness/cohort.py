@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import norm, t
+from scipy.stats import chi2, norm, t
 
 from analytics.fairness.result import POWER, Result
 
 MEMBERS = 12  # fewer accounts are no cohort
 LEVEL = 1e-4  # p-value that power is stated at, as in analytics.fairness.accounts
-MIDDLE = 0.67449  # half of |N(0, 1)| lies below
-FAR = 3.0  # spreads beyond which a value no longer pulls the centre
+FAR = 2.5  # spreads beyond which a value pulls no more
+USUAL = float(chi2.cdf(FAR**2, 3) + FAR**2 * 2 * norm.sf(FAR))  # mean of min(z², FAR²) of N(0, 1)
 
 
 class Cohort(NamedTuple):
@@ -32,12 +32,12 @@ def cohort(values: np.ndarray, error: np.ndarray) -> Cohort:
     """The cohort of values with standard errors.  At least two values."""
     centre, spread = float(np.median(values)), 0.0
     for _ in range(20):
-        away = np.abs(values - centre)
+        away = values - centre
 
         def surplus(tau: float, away: np.ndarray = away) -> float:
-            return float(np.median(away / np.sqrt(error**2 + tau**2))) - MIDDLE
+            return float(np.minimum(away**2 / (error**2 + tau**2), FAR**2).mean()) - USUAL
 
-        high = float(away.max()) + 1e-9
+        high = float(np.abs(away).max()) + 1e-9
         spread = float(brentq(surplus, 0.0, 10 * high, xtol=1e-9)) if surplus(0.0) > 0 else 0.0
         whole = np.sqrt(error**2 + spread**2)
         z = (values - centre) / whole

@@ -6,7 +6,7 @@ Source: fairness.md, "Hidden information and automation".
 import numpy as np
 from scipy.stats import norm
 
-from analytics.fairness.accounts import LEAST, LEVEL
+from analytics.fairness.accounts import LEAST, LEVEL, two_sided
 from analytics.fairness.battery import Check
 from analytics.fairness.cohort import MEMBERS, cohort, judged
 from analytics.fairness.result import POWER, Result
@@ -47,13 +47,13 @@ def avoidance(tables: Tables) -> list[Result]:
     waits for) are waited for by a ready hand that has not revealed, and one of the nearest is made.  Statistic: hidden
     waits discarded ÷ those that an even choice would give, less the cohort's centre, in spreads of the cohort (its own
     noise and what honest accounts differ by).  Null: the account is one of the cohort; never an even choice, which
-    honest play is far from.  Change at the reveal: the same ratio less that before open waits, one-sided: honest
-    players start to avoid when waits become public, so a small difference says that they were known before.  Tier T1.
-    Unit: decisions.
+    honest play is far from.  Change at the reveal: the same ratio less that before open waits (at most the cohort's
+    median: not to defend is no sign), one-sided: honest players start to avoid when waits become public, so a small
+    difference says that they were known before.  Tier T1.  Unit: decisions.
 
     After calls: draws right after an account's pung (the next seat draws) and kong (it draws itself): Σ(its own
-    useful − p) less Σ(the next seat's useful − p) over √Σp(1−p), N(0, 1) for honest walls, whenever one calls.  Tier
-    T1.  Unit: draws.
+    useful − p) less Σ(the next seat's useful − p) over √Σp(1−p), N(0, 1) for honest walls, whenever one calls; p as in
+    15.  Tier T1.  Unit: draws.
     """
     hidden = Result(23, "hidden_waits", "account", "account", unit="decisions", effect_unit="of expected")
     change = hidden.but(name="waits_made_public")
@@ -73,8 +73,10 @@ def shares(hidden: Result, change: Result, found: dict[str, np.ndarray]) -> list
                 "too_few" if len(players) else "no_rounds", needed=MEMBERS))  # fmt: skip
             continue
         parts = [ratio(*(found[key][enough] for key in (name, f"{name}_fed", f"{name}_expected"))) for name in names]
-        values = parts[0][0] - (parts[1][0] if len(parts) == 2 else 0)
-        of = cohort(values, np.sqrt(sum(error**2 for _, error in parts)))
+        values, error = parts[0]
+        if len(parts) == 2:
+            values = values - np.minimum(parts[1][0], np.median(parts[1][0]))
+        of = cohort(values, error)
         planned = AVOIDED * float(found["hidden_fed"][enough].sum() / found["hidden_expected"][enough].sum())
         place = iter(range(len(values)))
         for at, player in enumerate(players):
@@ -91,15 +93,15 @@ def after_calls(tables: Tables) -> list[Result]:
     """One row an account that called."""
     found = tables.columns(
         f"""
-        SELECT player, count(*)::BIGINT AS n, sum(away) AS away, sum(p * (1 - p)) AS variance, sum(1 - p) AS room,
-            arg_max(round_id, (away, round_id, n), 50) AS top
+        SELECT player, count(*)::BIGINT AS n, sum(hit)::BIGINT AS hits, sum(p) AS expected,
+            sum(round(p * (1 - p) * 1e9)::BIGINT)::DOUBLE / 1e9 AS variance, sum(1 - p) AS room,
+            arg_max(round_id, (hit - p, round_id, n), 50) AS top
         FROM (
-            SELECT s.player, round_id, n, (hit::INTEGER - useful / remaining) * CASE WHEN behind THEN 1 ELSE -1 END
-                    AS away, round(useful / remaining * 67108864) / 67108864 AS p
+            SELECT s.player, round_id, n, (hit = behind)::INTEGER AS hit,
+                round(CASE WHEN behind THEN useful ELSE remaining - useful END / remaining * 67108864) / 67108864 AS p
             FROM draws JOIN rounds USING (round_id)
             JOIN seats AS s ON s.round_id = draws.round_id AND s.seat = draws.caller
             WHERE after_call AND (behind OR draws.seat <> draws.caller) AND s.player <> '' AND {FAIR}
-            ORDER BY round_id, n
         )
         GROUP BY player ORDER BY player
         """
@@ -109,7 +111,10 @@ def after_calls(tables: Tables) -> list[Result]:
         return [base.but(scope="global").not_run("no_rounds")]
     rows = []
     reach = float(norm.isf(LEVEL / 2) + norm.isf(1 - POWER))
-    for player, n, away, variance, room, top in zip(*found.values(), strict=True):
+    found["p"] = two_sided(found["hits"].astype(float), found["expected"], found["variance"])
+    found["away"] = found["hits"] - found["expected"]
+    names = ("player", "n", "variance", "room", "top", "p", "away")
+    for player, n, variance, room, top, p, away in zip(*(found[name] for name in names), strict=True):
         spread, shift = float(np.sqrt(variance)), CALLED * float(room) / n
         one = base.but(subject=str(player), n=int(n), evidence=tuple(top))
         one = one.but(needed=int(np.ceil(reach**2 * variance / n / shift**2)) if shift > 0 else None)
@@ -119,7 +124,7 @@ def after_calls(tables: Tables) -> list[Result]:
         rows.append(
             one.but(
                 statistic=float(away) / spread, effect=float(away) / n, low=(float(away) - 1.96 * spread) / n,
-                high=(float(away) + 1.96 * spread) / n, p=float(2 * norm.sf(abs(away) / spread)),
+                high=(float(away) + 1.96 * spread) / n, p=float(p),
                 power=float(norm.sf(norm.isf(LEVEL / 2) - shift * n / spread)), detectable=reach * spread / n,
             )
         )  # fmt: skip

@@ -19,6 +19,8 @@ DISCARDS = (2, 3)  # verbs of `rounds.events`
 CLASSES = 4  # of a discard: forced (revealed); one nearest discard, two or three, more
 SHORTEST, OCTAVES, STEPS = 5, 12, 16  # log2 of milliseconds: from 32 ms, 12 octaves, in sixteenths
 BINS = OCTAVES * STEPS
+EDGES = SHORTEST + np.arange(BINS + 1) / STEPS
+FEW = 5  # times of a class below which its median is left out
 GRID = np.linspace(-4, 4, 161)  # standard deviations at which shapes are compared
 NOISE = 0.36  # mean of n × distance² of n times from their own distribution, scaled by their own mean and deviation
 NAMES = ("time_difficulty", "time_sameness", "time_shape")
@@ -93,11 +95,12 @@ def timing(tables: Tables) -> list[Result]:
 
     Of an account's discards with times, in binary logarithms of milliseconds, by how hard they are: forced after the
     own reveal, one nearest discard (see 23), two or three, more.  Statistics, each in spreads of the cohort and
-    one-sided: `time_difficulty`: slope of the time on the class, in octaves a class; a program's is 0.
-    `time_sameness`: logarithm of the standard deviation within a class, that is before situations that repeat; lower
-    for a program.  `time_shape`: less the root of the Kolmogorov-Smirnov distance of the times within classes, scaled
-    to deviation 1, from all other accounts', over what is usual at this n.  Null: the account is one of the cohort.
-    Tier T3: times.  Unit: discards.  Blind to programs that imitate people's times and their difficulty.
+    one-sided: `time_difficulty`: slope of the class's median time on the class, in octaves a class; a program's is 0.
+    Of discards that are not forced, whose times no clock or finger bounds from below: `time_sameness`, logarithm of the
+    standard deviation within a class, that is before situations that repeat; lower for a program.  `time_shape`, less
+    the logarithm of the Kolmogorov-Smirnov distance of the times within classes, scaled to deviation 1, from all other
+    accounts', over what is usual at this n.  Null: the account is one of the cohort.  Tier T3: times.  Unit: discards.
+    Blind to programs that imitate people's times and their difficulty.
     """
     base = Result(24, NAMES[0], "account", "account", tier="T3", unit="discards")
     rows = [base.but(name=name, scope="global") for name in NAMES]
@@ -129,53 +132,62 @@ def members(base: Result, found: Times, values: np.ndarray, error: np.ndarray, u
     ]  # fmt: skip
 
 
-def within(found: Times) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of each account and class [accounts, CLASSES], and the variance within classes [accounts]."""
-    mean = found.total / np.maximum(found.count, 1)
-    left = (found.square - found.count * mean**2).sum(axis=1)
-    return mean, np.maximum(left / found.count.sum(axis=1), 0.0)
+def medians(found: Times) -> np.ndarray:
+    """Median of each account and class, between the edges of its bin: [accounts, CLASSES], 0 for none."""
+    out = np.zeros(found.count.shape)
+    for one, which in zip(*np.nonzero(found.count), strict=True):
+        below = np.concatenate([[0], np.cumsum(found.bins[one, which])])
+        out[one, which] = np.interp(found.count[one, which] / 2, below, EDGES)
+    return out
+
+
+def within(found: Times) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of discards that are not forced: [accounts], means [accounts, CLASSES], variance within classes [accounts]."""
+    n, mean = found.count[:, 1:].sum(axis=1), found.total / np.maximum(found.count, 1)
+    left = (found.square - found.count * mean**2)[:, 1:].sum(axis=1)
+    return n, mean, np.maximum(left / np.maximum(n, 1), 0.0) + 1 / STEPS**2 / 12  # no finer than a step of the bins
 
 
 def difficulty(base: Result, found: Times) -> list[Result]:
     """Slope of the time on the class."""
-    level, n = np.arange(CLASSES), found.count
+    level, n = np.arange(CLASSES), np.where(found.count >= FEW, found.count, 0)
     middle = (n * level).sum(axis=1) / n.sum(axis=1)
     away = level[None, :] - middle[:, None]
-    spread = (n * away**2).sum(axis=1)
-    slope = (found.total * away).sum(axis=1) / np.maximum(spread, 1e-9)
-    return members(base, found, slope, np.sqrt((within(found)[1] + 1e-6) / np.maximum(spread, 1e-9)), "octaves")
+    spread = np.maximum((n * away**2).sum(axis=1), 1e-9)
+    slope = (n * medians(found) * away).sum(axis=1) / spread
+    error = 1.25 * np.sqrt(within(found)[2] / spread)  # a median's is that much a mean's
+    return members(base, found, slope, error, "octaves")
 
 
 def sameness(base: Result, found: Times) -> list[Result]:
     """Logarithm of the deviation within classes."""
-    variance = within(found)[1] + 1 / STEPS**2 / 12  # times are whole milliseconds: no shorter than a step
-    error = 1 / np.sqrt(2 * found.count.sum(axis=1)) * 1.5  # tails heavier than the bell's
+    n, _, variance = within(found)
+    error = 1.5 / np.sqrt(2 * np.maximum(n, 1))  # tails heavier than the bell's
     return members(base, found, np.log(variance) / 2, error, "log", 1.0)
 
 
 def shapes(found: Times) -> np.ndarray:
     """Share of each account's times at or below each point of GRID, scaled within classes: [accounts, GRID]."""
-    edges = SHORTEST + np.arange(BINS + 1) / STEPS
-    mean, variance = within(found)
-    spread = np.sqrt(variance + 1 / STEPS**2 / 12)
-    out = np.zeros((len(mean), len(GRID)))
-    for one in range(len(mean)):
-        for which in np.flatnonzero(found.count[one]):
-            below = np.concatenate([[0], np.cumsum(found.bins[one, which])])
-            out[one] += np.interp(mean[one, which] + spread[one] * GRID, edges, below)
-    return out / found.count.sum(axis=1)[:, None]
+    n, mean, variance = within(found)
+    spread = np.sqrt(variance)
+    out = np.zeros((len(n), len(GRID)))
+    for one, which in zip(*np.nonzero(found.count[:, 1:]), strict=True):
+        below = np.concatenate([[0], np.cumsum(found.bins[one, which + 1])])
+        out[one] += np.interp(mean[one, which + 1] + spread[one] * GRID, EDGES, below)
+    return out / np.maximum(n, 1)[:, None]
 
 
 def shape(base: Result, found: Times) -> list[Result]:
     """Distance of the shape from that of all others, by what honest accounts have at so many discards."""
-    n, mine = found.count.sum(axis=1), shapes(found)
+    n, mine = np.maximum(within(found)[0], 1), shapes(found)
     whole = (n[:, None] * mine).sum(axis=0)
     others = (whole - n[:, None] * mine) / (n.sum() - n)[:, None]
     distance = np.abs(mine - others).max(axis=1)
     many = n >= np.median(n)
     own = max(float(np.median(distance[many] ** 2 - NOISE / n[many])), 0.0)  # that people differ by, squared
-    values = -np.sqrt(distance / np.sqrt(own + NOISE / n))
-    return members(base, found, values, np.full(len(n), 0.1), "root of the distance", 1.0)
+    values = -np.log((distance + 1e-6) / np.sqrt(own + NOISE / n))
+    rows = members(base, found, values, np.full(len(n), 0.25), "log", 1.5)
+    return [row.but(needed=None) for row in rows]  # an error that does not shrink with n says nothing of it
 
 
 CHECKS = (Check(24, "timing", "T3", timing),)
