@@ -13,11 +13,9 @@ from scipy.stats import beta, binomtest, hypergeom
 
 from analytics.fairness.battery import Check
 from analytics.fairness.result import POWER, Result
-from analytics.fairness.tables import Tables
+from analytics.fairness.tables import GAMES, PROOF, Tables
 
 TILES = ("fifth_tile", "tile_not_held")
-PROOF = ("draw_not_from_wall", "wrong_replacement", "deal_not_from_order", "seed_mismatch", "commit_mismatch")
-GAMES = ("lost_round", "chain_broken")
 SWAP = ("draw_not_from_wall", "wrong_replacement")
 GAPS = 30  # gaps from which on check 5 asks whose rounds are missing
 

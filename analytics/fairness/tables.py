@@ -1,7 +1,9 @@
 """What the checks read: the data set's tables as columns, each query once.
 
 A check asks for frames by SQL, ordered explicitly, and does its arithmetic in NumPy.  Rounds that break the rules or
-stand incomplete tell nothing about chance: `FAIR` leaves them out.
+stand incomplete tell nothing about chance: `FAIR` leaves them out.  Those whose tiles contradict the recorded wall or
+its commitment stay: they are just the rounds in which somebody was helped, and what is left without them would make
+the others look lucky.
 """
 
 from collections.abc import Iterator
@@ -15,7 +17,12 @@ import pyarrow as pa
 
 from analytics import schema
 
-FAIR = "rounds.coverage = 'full' AND rounds.\"end\" IS NOT NULL AND rounds.own_verdict <> 'violation'"
+PROOF = ("draw_not_from_wall", "wrong_replacement", "deal_not_from_order", "seed_mismatch", "commit_mismatch")
+GAMES = ("lost_round", "chain_broken")
+OF_GAMES = (*GAMES, "wrong_dealer", "wrong_raise", "changed_table")  # that a round is found at fault with by its game
+FAIR = f"""rounds.coverage = 'full' AND rounds."end" IS NOT NULL AND (rounds.own_verdict <> 'violation'
+    OR rounds.round_id IN (SELECT round_id FROM problems WHERE kind = 'violation' GROUP BY round_id
+        HAVING bool_and(code IN {PROOF + OF_GAMES})))"""
 
 
 class Tables:
