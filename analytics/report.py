@@ -51,11 +51,14 @@ def words() -> dict[str, dict[str, str]]:
 
 def make(
     db_path: str | Path,
-    confirm: bool = False,
+    confirm: bool | str | Path = False,
     step: Callable[[str], None] = lambda name: None,
     mask: Mask | None = None,
 ) -> Report:
-    """Runs the audit; with a mask accounts stand as pseudonyms, those of masked logs.  WarehouseError."""
+    """Runs the audit; with a mask accounts stand as pseudonyms, those of masked logs.
+
+    confirm: as of battery.run.  WarehouseError, BatchError.
+    """
     rows = battery.run(db_path, confirm, step)
     rows = result.ordered([masked(row, mask) for row in rows] if mask else rows)
     with warehouse.connect(db_path) as connection:
@@ -77,9 +80,13 @@ def make(
         ).to_pylist()
         names = addresses(connection, rows)
     facts = {
-        "version": version("kwx"), "digest": digest, "confirm": confirm, **counts, "rulesets": rulesets,
+        "version": version("kwx"), "digest": digest, "confirm": bool(confirm), **counts, "rulesets": rulesets,
         "sources": sources, "names": names,
     }  # fmt: skip
+    if not isinstance(confirm, bool):
+        with warehouse.connect(confirm) as connection:
+            rounds = schema.rows(connection, "SELECT count(*) FROM rounds")[0][0]
+            facts["second"] = {"digest": schema.digest(connection), "rounds": rounds}
     return Report(rows, facts)
 
 

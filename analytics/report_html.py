@@ -69,7 +69,7 @@ def section(of: Report, language: str) -> str:
     controls = [row for row in of.rows if row.family == "control"]
     parts.append(f"<h2>{escape(say['controls'])}</h2>{table(of, controls, language)}")
     parts.append(f"<h2>{escape(say['method'])}</h2><p>{escape(say['method_text'])}</p><p>{escape(say['again'])}</p>")
-    parts.append(f"<h2>{escape(say['made_from'])}</h2>{origins(of)}</section>")
+    parts.append(f"<h2>{escape(say['made_from'])}</h2>{origins(of, say)}</section>")
     return "".join(parts)
 
 
@@ -164,11 +164,13 @@ def axes(low: float, high: float, at: Callable[[float, float], tuple[float, floa
     return "".join(marks)
 
 
-def origins(of: Report) -> str:
-    """Digests of rulesets and sources."""
+def origins(of: Report, say: dict[str, str]) -> str:
+    """Digests of rulesets, sources and a second batch."""
+    second = of.facts.get("second")
     rows: Iterable[tuple[str, str, int]] = [
         *((one["ruleset"], one["digest"], one["rounds"]) for one in of.facts["rulesets"]),
         *((one["source"], one["sha256"], one["rounds"]) for one in of.facts["sources"]),
+        *([(say["second"], second["digest"], second["rounds"])] if second else []),
     ]
     cells = "".join(
         f"<tr><td><bdi>{escape(name or '–')}</bdi></td><td><code>{escape(digest or '')}</code></td>"

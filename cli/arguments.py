@@ -130,6 +130,22 @@ def progress(
         yield step
 
 
+@contextmanager
+def steps() -> Iterator[Callable[[str], None]]:
+    """What is being worked on, with the time so far, on a terminal, silent elsewhere; gives the function to tell it."""
+    if not sys.stderr.isatty():
+        yield lambda what: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.completed} checks, {task.description}"), TimeElapsedColumn()
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
+    with bar:
+        task = bar.add_task("begins")
+        yield lambda what: bar.update(task, description=what, advance=1)
+
+
 def write(value: Any) -> None:
     """One JSON object as one line of machine output."""
     sys.stdout.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")

@@ -25,6 +25,7 @@ from cli.arguments import (
     progress,
     reader,
     say,
+    steps,
     write,
 )
 
@@ -130,6 +131,9 @@ def audit(
     confirm: Annotated[
         bool, typer.Option("--confirm", help="Test what the shuffle fails again on other games.")
     ] = False,
+    confirm_with: Annotated[
+        Path | None, typer.Option("--confirm-with", metavar="FILE", help="The same, on another data set.")
+    ] = None,
     mask: MaskKey = None,
 ) -> None:
     """Is the shuffle fair, is anyone cheating?
@@ -140,7 +144,11 @@ def audit(
     from analytics import report as audits
     from analytics import report_html
 
-    made = audits.make(db, confirm, mask=masking(mask))
+    if confirm and confirm_with is not None:
+        raise UsageError("audit: give one of --confirm and --confirm-with")
+    masked = masking(mask)
+    with steps() as step:
+        made = audits.make(db, confirm_with or confirm, step, masked)
     if report is not None:
         report_html.write(report, made)
     if as_json:

@@ -77,8 +77,8 @@ def test_names_from_logs_are_text(tmp_path: Path) -> None:
         report_html.write(tmp_path / "no" / "r.html", made(rows))
 
 
-def store(folder: Path, orders: np.ndarray, games: int = 40) -> Path:
-    """The rounds dealt from the orders as a data set in a file, in several games."""
+def store(folder: Path, orders: np.ndarray, games: int = 40, first: int = 0) -> Path:
+    """The rounds dealt from the orders as a data set in a file, in several games; `first`: id of the first round."""
     source, path = from_orders(orders, stop=np.full(len(orders), 12)), folder / "db"
     with warehouse.duckdb.connect(str(path)) as target:
         schema.create_tables(target)
@@ -87,7 +87,8 @@ def store(folder: Path, orders: np.ndarray, games: int = 40) -> Path:
             target.execute(f"CREATE TABLE free AS FROM {name}; DROP TABLE {name}; ALTER TABLE free RENAME TO {name}")
             schema.insert(target, name, table)
         target.execute(f"UPDATE rounds SET game_key = round % {games}, game = 'g', site = '{EVIL[:8]}', ruleset = 'r'")
-        insert(target, "seats", [{"round_id": 0, "seat": 0, "player": EVIL}])
+        target.execute(f"UPDATE rounds SET round_id = round_id + {first}")
+        insert(target, "seats", [{"round_id": first, "seat": 0, "player": EVIL}])
     return path
 
 

@@ -21,7 +21,8 @@ shuffle that fails its tests, or an account for a person to review.
 - **The log itself** (checks 1-6) needs no statistics: a hit is a fact about the log.
 - **The shuffle** (7-14) is tested as one family. An adjusted p-value is Holm's over all of the family's rows, and
   {alpha} is the limit. A row that fails is `flagged`. The word *biased* is for a row that fails again on rounds of its
-  own: `--confirm` looks at one half of the games, takes what fails there, and tests that alone in the other half.
+  own: `--confirm` looks at one half of the games, takes what fails there, and tests that alone in the other half;
+  `--confirm-with FILE` tests what fails here alone in a second data set, which may hold none of the same rounds.
 - **Accounts** (4, 5, 11, 15-17, 23-24) are corrected by Benjamini and Hochberg's method over a row's accounts, q = {q}:
   `review` means that a person should look, and nothing more. `escalated` takes a p-value below {escalate} and a second
   check of another number that has the same account under review.

@@ -23,6 +23,10 @@ FILES = ("log_integrity", "shuffle", "deals", "drift", "compensation", "accounts
 SHUFFLE = tuple(range(7, 15))  # numbers of the checks of the family
 
 
+class BatchError(Exception):
+    """A second batch that can confirm nothing; the message says why."""
+
+
 class Check(NamedTuple):
     """One check of the battery."""
 
@@ -48,19 +52,28 @@ def results(of: Tables, only: Sequence[int] = (), step: Callable[[str], None] = 
     return multiplicity.adjusted(rows)
 
 
-def run(db_path: str | Path, confirm: bool = False, step: Callable[[str], None] = lambda name: None) -> list[Result]:
+def run(
+    db_path: str | Path, confirm: bool | str | Path = False, step: Callable[[str], None] = lambda name: None
+) -> list[Result]:
     """The audit of a data set.
 
-    confirm: the shuffle is looked at in one half of the games, and what fails there is tested again, alone, in the
-    other; only what fails twice is called biased.  Everything else uses all rounds.  WarehouseError.
+    confirm: what the shuffle fails in one half of the games is tested again, alone, in the other half; or, with the
+    path of a second data set, what it fails in all games is tested again there.  Only what fails twice is called
+    biased.  Everything else uses all rounds.  WarehouseError; BatchError when the second holds rounds of the first.
     """
+    other = None if isinstance(confirm, bool) else confirm
     with warehouse.connect(db_path) as connection:
+        if other is not None:
+            apart(Tables(connection), other)
         rows = results(Tables(connection), step=step)
     if not confirm:
         return rows
-    with tables.half(db_path, 0) as first:
-        named = [row for row in results(Tables(first), SHUFFLE, step) if row.status == "flagged"]
-    with tables.half(db_path, 1) as second:
+    named = rows
+    if other is None:
+        with tables.half(db_path, 0) as first:
+            named = results(Tables(first), SHUFFLE, step)
+    named = [row for row in named if row.family == "shuffle" and row.status == "flagged"]
+    with tables.half(db_path, 1) if other is None else warehouse.connect(other) as second:
         again = results(Tables(second), sorted({row.check for row in named}), step) if named else []
     kept = {(row.name, row.subject) for row in named}
     tested = [row for row in again if (row.name, row.subject) in kept and row.p is not None]
@@ -73,3 +86,14 @@ def run(db_path: str | Path, confirm: bool = False, step: Callable[[str], None] 
         row.but(status="biased") if row.family == "shuffle" and (row.name, row.subject) in confirmed else row
         for row in rows
     ]
+
+
+def apart(first: Tables, second_path: str | Path) -> None:
+    """BatchError unless the second data set has rounds, and none of the first's: a test must fail again elsewhere."""
+    query = "SELECT round_id FROM rounds ORDER BY round_id"
+    with warehouse.connect(second_path) as connection:
+        theirs = Tables(connection).columns(query)["round_id"]
+    shared = len(np.intersect1d(first.columns(query)["round_id"], theirs))
+    if shared or not len(theirs):
+        what = f"holds {shared:,} rounds of the first data set" if shared else "holds no rounds"
+        raise BatchError(f"{second_path}: {what}; a second batch to confirm with must hold other rounds")
