@@ -22,6 +22,7 @@ from ingest.mask import Mask
 LANGUAGES = ("zh", "en")
 BETWEEN = re.compile("( [→↔] )")  # the accounts of a pair
 FOUND = ("flagged", "biased", "review", "escalated")  # states that end with exit code 1
+STANDING = ("escalated", "review", "noted")  # states of accounts and pairs that are listed one by one
 
 
 class Report(NamedTuple):
@@ -102,7 +103,8 @@ def masked(row: Result, mask: Mask) -> Result:
 
 def addresses(connection: Any, rows: Iterable[Result]) -> dict[int, str]:
     """The IDs (site/game/round) of the rounds that rows with a finding give as evidence."""
-    wanted = sorted({int(one) for row in rows if row.status in FOUND for one in row.evidence[: result.EVIDENCE]})
+    told = (row for row in rows if row.status in (*FOUND, *STANDING))
+    wanted = sorted({int(one) for row in told for one in row.evidence[: result.EVIDENCE]})
     if not wanted:
         return {}
     found = connection.execute(
@@ -137,6 +139,8 @@ def verdict(report: Report, language: str) -> list[str]:
             lines.append(say[status].format(n=len(who)))
     if not lines:
         lines.append(say["nothing"])
+    if beside := sum(row.status == "noted" for row in rows):
+        lines.append(say["noted"].format(n=beside))
     lines += could(rows, language)
     idle = sorted({title(row, language) for row in rows if row.status == "not_run" and row.scope == "global"})
     if idle:
@@ -161,6 +165,9 @@ def could(rows: Sequence[Result], language: str) -> list[str]:
     luck = sorted(row.detectable for row in rows if row.name == "draw_luck" and row.detectable is not None)
     if luck:
         out.append(say["could_luck"].format(n=len(luck), effect=f"{100 * luck[len(luck) // 2]:.2g} %"))
+    pairs = next((row for row in rows if row.name == "deal_in_share" and row.scope == "global"), None)
+    if pairs is not None and pairs.detectable is not None:
+        out.append(say["could_pairs"].format(n=pairs.n, effect=f"{100 * pairs.detectable:.2g} %"))
     return out
 
 
@@ -169,7 +176,7 @@ def board(report: Report, language: str = "en") -> str:
     lines = [f"* {line}" for line in verdict(report, language)] + [""]
     heads = ("effect", 12), ("adjusted p", 11), ("seen from", 11)
     lines.append(f"{'':>2} {'check':<34} {'status':<10} {'n':>11} {' '.join(f'{h:>{w}}' for h, w in heads)}  about")
-    shown = [row for row in report.rows if not personal(row) or row.status in ("review", "escalated")]
+    shown = [row for row in report.rows if not personal(row) or row.status in STANDING]
     for row in shown:
         about = row.scope if row.subject is None else f"{row.scope} {row.subject}"
         p = row.p_adjusted if row.p_adjusted is not None else row.p
@@ -178,7 +185,7 @@ def board(report: Report, language: str = "en") -> str:
             f"{row.check or '-':>2} {title(row, language):<34.34} {row.status:<10} {row.n:>11,} {cells}  {about}"
             + (f" ({row.why})" if row.why else "")
         )
-    others = [row for row in report.rows if personal(row) and row.status not in ("review", "escalated")]
+    others = [row for row in report.rows if personal(row) and row.status not in STANDING]
     for (check, name, status), count in sorted(Counter((row.check, row.name, row.status) for row in others).items()):
         named = texts().get(name, {}).get(language, {}).get("title", name)
         lines.append(f"{check:>2} {named:<34.34} {status:<10} {count:>11,} accounts or pairs")

@@ -3,6 +3,7 @@
 No script, nothing from elsewhere: it reads the same everywhere.  What comes from a log is escaped: text, never markup.
 """
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -60,11 +61,12 @@ def section(of: Report, language: str) -> str:
     whole = [row for row in of.rows if not personal(row) and row.family != "control"]
     parts.append(f"<h2>{escape(say['checks'])}</h2>{table(of, whole, language)}")
     parts.append(f"<h2>{escape(say['accounts'])}</h2>")
-    standing = [row for row in of.rows if row.status in ("review", "escalated")]
+    standing = [row for row in of.rows if row.status in report.STANDING]
     parts.append(table(of, standing, language) if standing else "")
     others = sum(personal(row) for row in of.rows) - len(standing)
     parts.append(f"<p>{escape(say['more'].format(n=f'{others:,}'))}</p>")
-    for name in dict.fromkeys(row.name for row in of.rows if personal(row)):
+    cut = {row.name for row in of.rows if row.family == "pair" and row.note and json.loads(row.note).get("left_out")}
+    for name in dict.fromkeys(row.name for row in of.rows if personal(row) and row.name not in cut):
         parts.append(quantiles([row for row in of.rows if row.name == name and row.statistic is not None], language))
     controls = [row for row in of.rows if row.family == "control"]
     parts.append(f"<h2>{escape(say['controls'])}</h2>{table(of, controls, language)}")
@@ -111,7 +113,7 @@ def right(name: str) -> str:
 
 def evidence(of: Report, row: Result, say: dict[str, str]) -> str:
     """The rounds behind a finding, folded."""
-    if row.status not in report.FOUND or not row.evidence:
+    if row.status not in (*report.FOUND, *report.STANDING) or not row.evidence:
         return ""
     named = [of.facts["names"].get(int(one), f"{int(one):016x}") for one in row.evidence[:50]]
     listed = "<br>".join(f"<code>{escape(one)}</code>" for one in named)

@@ -23,9 +23,12 @@ shuffle that fails its tests, or an account for a person to review.
   {alpha} is the limit. A row that fails is `flagged`. The word *biased* is for a row that fails again on rounds of its
   own: `--confirm` looks at one half of the games, takes what fails there, and tests that alone in the other half;
   `--confirm-with FILE` tests what fails here alone in a second data set, which may hold none of the same rounds.
-- **Accounts** (4, 5, 11, 15-17, 23-24) are corrected by Benjamini and Hochberg's method over a row's accounts, q = {q}:
-  `review` means that a person should look, and nothing more. `escalated` takes a p-value below {escalate} and a second
-  check of another number that has the same account under review.
+- **Accounts and pairs** (4, 5, 11, 15-24) are corrected by Benjamini and Hochberg's method over all accounts or pairs
+  that a row's check looked at, q = {q}: `review` means that a person should look, and nothing more. `escalated` takes a
+  p-value below {escalate} and a second check of another number that agrees about the same account or pair. Of very many
+  pairs only the telling ones have a row; all count in the correction, and a row without a subject says how many.
+- **Noted** (21) says that two accounts sit together more, or less, than matchmaking gives. Friends do: it is never a
+  reason for review, and counts only as the second check of a pair that another one names.
 - **Nothing found** means little without how much would have been found: every row has its `n`, the smallest effect
   that it sees with 90 % power (`detectable`), and its `power` for the effect that it is planned for.
 - **Not run** is a result of its own, with the reason, and never counts as passed: the log does not hold what the check

@@ -17,7 +17,23 @@ from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
 
 # in the order of their checks
-FILES = ("log_integrity", "shuffle", "deals", "drift", "compensation", "accounts", "hidden", "timing", "controls")
+FILES = (
+    "log_integrity",
+    "shuffle",
+    "deals",
+    "drift",
+    "compensation",
+    "accounts",
+    "net_results",
+    "deal_ins",
+    "transfers",
+    "passed_wins",
+    "seating",
+    "third_player",
+    "hidden",
+    "timing",
+    "controls",
+)
 
 
 SHUFFLE = tuple(range(7, 15))  # numbers of the checks of the family

@@ -3,6 +3,8 @@
 Source: fairness.md, Contract 2-4.  The p-values must be valid (P(p ≤ α) ≤ α for honest data) each by itself.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +15,8 @@ from analytics.fairness.result import Result
 ALPHA = 0.001  # family-wise, of all global shuffle tests together
 Q = 0.01  # false discovery rate among accounts and pairs
 ESCALATE = 3e-7  # about 5 sigma, before adjustment
+FACTS = (21,)  # checks that say what honest friends do too: never a reason for review by themselves
+TO, WITH = " → ", " ↔ "  # between the accounts of an ordered and an unordered pair
 
 
 def holm(p: np.ndarray) -> np.ndarray:
@@ -43,8 +47,9 @@ def adjusted(results: Sequence[Result]) -> list[Result]:
     """The results with adjusted p-values and the status that the contract gives them.
 
     shuffle: Holm over all tests of the family.  account, pair: Benjamini-Hochberg over the subjects of each check, and
-    `escalated` where a subject that is to be reviewed has p < ESCALATE and is under review by a second check too.  The
-    status of deterministic checks (family log) and of controls stays as the check set it.
+    `escalated` where a subject that is to be reviewed has p < ESCALATE and is under review by a second check too.  A
+    check of pairs that does not show all that it tested has adjusted its p-values, and they stay.  The status of
+    deterministic checks (family log) and of controls stays as the check set it.
     """
     out = list(results)
     shuffle = [at for at, row in enumerate(out) if row.family == "shuffle" and row.p is not None]
@@ -52,33 +57,49 @@ def adjusted(results: Sequence[Result]) -> list[Result]:
         out[at] = out[at].but(p_adjusted=float(p), status="flagged" if p <= ALPHA else "passed")
     tests: dict[tuple[int, str], list[int]] = {}
     for at, row in enumerate(out):
-        if row.family in ("account", "pair") and row.p is not None:
+        if row.family == "pair" and row.p_adjusted is not None:
+            out[at] = row.but(status=found(row) if row.p_adjusted <= Q else "passed")
+        elif row.family in ("account", "pair") and row.p is not None:
             tests.setdefault((row.check, row.name), []).append(at)
     for places in tests.values():
         values = benjamini_hochberg(np.array([out[at].p for at in places], float))
         for at, p in zip(places, values, strict=True):
-            out[at] = out[at].but(p_adjusted=float(p), status="review" if p <= Q else "passed")
+            out[at] = out[at].but(p_adjusted=float(p), status=found(out[at]) if p <= Q else "passed")
     return escalated(out)
 
 
-def escalated(results: list[Result]) -> list[Result]:
-    """Raises `review` to `escalated` where two checks of different kinds agree on an account and one is beyond 5 sigma.
+def found(row: Result) -> str:
+    """What a row becomes whose adjusted p-value is at most Q."""
+    return "noted" if row.check in FACTS else "review"
 
-    A pair counts for both of its accounts, "a → b".
+
+def escalated(results: list[Result]) -> list[Result]:
+    """Raises `review` to `escalated` where one check is beyond 5 sigma and one of another kind agrees.
+
+    About an account agree other checks of it, and of pairs that it is in; about a pair, other checks of the same pair
+    and of either account.  What is only noted counts for its own pair, as a second kind and never as the first.
     """
-    kinds: dict[str, set[int]] = {}
+    alone: dict[str, set[int]] = defaultdict(set)
+    within: dict[str, set[int]] = defaultdict(set)
+    pairs: dict[frozenset[str], set[int]] = defaultdict(set)
     for row in results:
-        if row.status == "review":
-            for account in accounts(row):
-                kinds.setdefault(account, set()).add(row.check)
+        who = accounts(row)
+        if row.status in ("review", "noted") and row.scope == "pair":
+            pairs[frozenset(who)].add(row.check)
+        for account in who if row.status == "review" else ():
+            (alone if row.scope == "account" else within)[account].add(row.check)
+
+    def agreeing(row: Result) -> set[int]:
+        who = accounts(row)
+        found = set().union(*(alone[one] for one in who))
+        return (found | (pairs[frozenset(who)] if row.scope == "pair" else within[who[0]])) - {row.check}
+
     return [
-        row.but(status="escalated")
-        if row.status == "review" and row.p < ESCALATE and any(len(kinds[one]) > 1 for one in accounts(row))
-        else row
+        row.but(status="escalated") if row.status == "review" and row.p < ESCALATE and agreeing(row) else row
         for row in results
     ]
 
 
 def accounts(row: Result) -> list[str]:
     """The accounts that a row is about."""
-    return (row.subject or "").split(" → ") if row.scope in ("account", "pair") else []
+    return re.split(f"{TO}|{WITH}", row.subject or "") if row.scope in ("account", "pair") else []

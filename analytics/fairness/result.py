@@ -14,9 +14,10 @@ FAMILIES = ("log", "shuffle", "account", "pair", "control")
 SCOPES = ("global", "seat", "ruleset", "build", "site", "account", "pair")
 TIERS = ("T1", "T2", "T3")
 # flagged: a fault of the log, or a shuffle that fails its test; biased: it failed again on rounds of its own; review,
-# escalated: an account or pair for a person to look at; control: a naive test that honest players fail, shown for its
+# escalated: an account or pair for a person to look at; noted: a fact about a pair that honest friends share, which
+# counts beside other checks and not alone; control: a naive test that honest players fail, shown for its
 # lesson; not_run: see `why`.
-STATUSES = ("passed", "flagged", "biased", "review", "escalated", "control", "not_run")
+STATUSES = ("passed", "flagged", "biased", "review", "escalated", "noted", "control", "not_run")
 WHY = (
     "no_rounds",  # nothing of what the check looks at
     "too_few",  # `needed` cases would do

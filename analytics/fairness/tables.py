@@ -23,6 +23,11 @@ OF_GAMES = (*GAMES, "wrong_dealer", "wrong_raise", "changed_table")  # that a ro
 FAIR = f"""rounds.coverage = 'full' AND rounds."end" IS NOT NULL AND (rounds.own_verdict <> 'violation'
     OR rounds.round_id IN (SELECT round_id FROM problems WHERE kind = 'violation' GROUP BY round_id
         HAVING bool_and(code IN {PROOF + OF_GAMES})))"""
+# accounts by number, in the order of their names
+PEOPLE = (
+    "(SELECT player, row_number() OVER (ORDER BY player) - 1 AS number "
+    "FROM (SELECT DISTINCT player FROM seats WHERE player <> ''))"
+)
 
 
 class Tables:

@@ -1,0 +1,96 @@
+"""Exact chances of sums of unlike coin tosses, many sums at a time, and p-values of counts from them.
+
+A sum's chances may share one shift that is known only so well (how freely an account deals in): its tails are then the
+mean over that shift.  A count's p-value is randomised inside its own step, so that it is uniform for honest data; the
+random number is a digest of whom it is about, the same in every run.
+"""
+
+import math
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+from scipy.stats import norm
+
+LONG = 500  # tosses from which the normal distribution serves
+NODES = 9  # of the shift's distribution; they reach 4.5 of its deviations
+BLOCK = 40_000  # numbers held at a time: what a processor keeps near
+
+
+class Tails(NamedTuple):
+    """Of a count x: P(X < x), P(X = x), P(X > x); float64[sums] each."""
+
+    below: np.ndarray
+    at: np.ndarray
+    above: np.ndarray
+
+
+def tails(logits: np.ndarray, sizes: np.ndarray, hits: np.ndarray, spread: np.ndarray) -> Tails:
+    """The tails of each sum of tosses at what was counted.
+
+    logits: log odds of all tosses, those of a sum together; sizes: int64[sums], how many each has; hits: int64[sums];
+    spread: float64[sums], standard deviation of the shift, on the scale of log odds, that all tosses of a sum share.
+    """
+    out = Tails(np.zeros(len(sizes)), np.ones(len(sizes)), np.zeros(len(sizes)))
+    starts = np.cumsum(sizes) - sizes
+    x, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    weights = weights / weights.sum()
+    if not spread.any():
+        x, weights = np.zeros(1), np.ones(1)
+    order = np.argsort(sizes, kind="stable")
+    order = order[sizes[order] > 0]
+    short = order[sizes[order] <= LONG]
+    while len(short):
+        # as many sums of about one size as fit
+        upto = int(np.searchsorted(sizes[short], max(2 * sizes[short[0]], 8), side="right"))
+        longest = int(sizes[short[upto - 1]])
+        part = short[: min(upto, max(1, BLOCK // (len(x) * (longest + 1))))]
+        short = short[len(part) :]
+        found = _short(logits, starts[part], sizes[part], hits[part], spread[part], x, weights)
+        for one, values in zip(out, found, strict=True):
+            one[part] = values
+    for one in order[sizes[order] > LONG]:
+        p = expit(logits[starts[one] : starts[one] + sizes[one]])
+        each = float((p * (1 - p)).sum())
+        scale = math.sqrt(each + (each * spread[one]) ** 2)
+        low, high = (hits[one] + np.array([-0.5, 0.5]) - p.sum()) / scale
+        out.below[one], out.above[one] = norm.cdf(low), norm.sf(high)
+        out.at[one] = (
+            abs(norm.cdf(-abs(low)) - norm.cdf(-abs(high))) if low * high > 0 else norm.cdf(high) - norm.cdf(low)
+        )
+    return out
+
+
+def _short(logits, starts, sizes, hits, spread, x, weights) -> Tails:  # noqa: ANN001
+    """`tails` of sums of about one size, one toss of all of them at a time."""
+    longest = int(sizes.max())
+    chance = np.zeros((len(sizes), len(x), longest + 2))
+    chance[:, :, 0] = 1.0
+    shift = spread[:, None] * x
+    for step in range(longest):
+        going = step < sizes
+        p = np.where(going[:, None], expit(logits[starts + np.minimum(step, sizes - 1)][:, None] + shift), 0.0)[
+            ..., None
+        ]
+        now = chance[:, :, : step + 2]
+        moved = now[:, :, :-1] * p[:, :, :]
+        now *= 1 - p
+        now[:, :, 1:] += moved
+    whole = np.einsum("sxk,x->sk", chance, weights)
+    places = np.arange(longest + 2)
+    return Tails(*(np.where(which, whole, 0.0).sum(axis=1) for which in (
+        places < hits[:, None], places == hits[:, None], places > hits[:, None])))  # fmt: skip
+
+
+def share_of(name: str, subject: str) -> float:
+    """A number from 0 to 1 that belongs to a row: what its p-value is randomised by."""
+    return int.from_bytes(blake2b(f"{name}\0{subject}".encode(), digest_size=8).digest(), "big") / 2**64
+
+
+def two_sided(found: Tails, names: Sequence[str], check: str) -> np.ndarray:
+    """Randomised two-sided p-values of counts."""
+    u = np.array([share_of(check, name) for name in names])
+    low, high = found.below + u * found.at, found.above + (1 - u) * found.at
+    return np.clip(2 * np.minimum(low, high), 1e-300, 1.0)
