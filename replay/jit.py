@@ -23,6 +23,8 @@ import numba
 import numpy as np
 from numba.core import caching
 
+from replay.bitcode import InnerCompiler
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILED = os.environ.get("KWX_JIT", "1") != "0"
@@ -151,15 +153,17 @@ def jit(function: F) -> F:
 
 def inner(function: F) -> F:
     """The same for functions that only compiled ones call: without a Python entry they compile a third faster."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=InnerCompiler)
 
 
 def inlined(function: F) -> F:
     """The same for functions of the hot path with few callers: they become part of their callers."""
-    return _compile(function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)
+    return _compile(
+        function, no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True, pipeline_class=InnerCompiler
+    )
 
 
-def _compile(function: F, **options: bool) -> F:
+def _compile(function: F, **options: Any) -> F:
     if not COMPILED:
         return function
     compiled = numba.njit(cache=CACHE is not None, nogil=True, error_model="numpy", **options)(function)
