@@ -23,7 +23,7 @@ import numba
 import numpy as np
 from numba.core import caching
 
-from replay.bitcode import InnerCompiler
+from replay.compiling import InnerCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -54,12 +54,13 @@ def test_what_only_puts_out_does_not_compile_the_engine_anew() -> None:
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
-    """A small package `replay` with the real jit.py, a compiled function, one that it calls, and a constant."""
+    """A small package `replay` with the real jit.py and compiling.py, a compiled function, one that it calls, and a constant."""
     package = tmp_path / "src" / "replay"
     (package / "rulesets").mkdir(parents=True)
     (package / "rulesets" / "base.toml").write_text("", encoding="utf-8")
     (package / "__init__.py").write_text("", encoding="utf-8")
-    shutil.copy(REPLAY / "jit.py", package)
+    for name in ("jit.py", "compiling.py"):
+        shutil.copy(REPLAY / name, package)
     for name, text in TOY.items():
         (package / name).write_text(text, encoding="utf-8")
     return package
