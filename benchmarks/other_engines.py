@@ -203,7 +203,8 @@ def ours(rounds: int, seconds: float) -> tuple[str, int, float]:
     sys.path.insert(0, str(Path(__file__).parent.parent))
     from benchmarks.speed import reader, strip
     from replay import ruleset
-    from replay.batch import Replayer, flat_events
+    from replay.batch import Replayer
+    from replay.prepared import flat_events
     from replay.simulate import write
 
     with tempfile.TemporaryDirectory() as folder:

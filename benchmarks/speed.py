@@ -27,7 +27,8 @@ import pyarrow as pa
 from analytics import warehouse
 from ingest.read import Reader
 from replay import ruleset, scan
-from replay.batch import Replayer, columns, flat_events
+from replay.batch import Replayer
+from replay.prepared import columns, flat_events
 from replay.simulate import write
 
 PLAIN = ("time", "times", "proof", "prev")  # keys that the plain log goes without

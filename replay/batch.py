@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from ingest.tiles import PAD, SUITS
 from replay import inputs, loop, outputs, proof, ruleset, settlement, state
 from replay.diagnose import explanations
 from replay.hand import tables
 from replay.jit import record
+from replay.prepared import coded, columns, flat_events
 
 if TYPE_CHECKING:
     from replay.facts_tables import Watcher
@@ -42,7 +42,11 @@ class Rules:
         """The number of each row's ruleset, int64[n]; RulesetError on one that does not load."""
         id_words, id_codes = coded(ids)
         option_words, option_codes = coded(options)
-        pairs, rows = np.unique(id_codes * (len(option_words) + 1) + option_codes, return_inverse=True)
+        codes = id_codes * (len(option_words) + 1) + option_codes
+        if len(codes) and (codes == codes[0]).all():
+            pairs, rows = codes[:1], np.zeros(len(codes), np.int64)
+        else:
+            pairs, rows = np.unique(codes, return_inverse=True)
         numbers = np.empty(len(pairs), np.int64)
         for place, pair in enumerate(pairs.tolist()):
             id, chosen = divmod(pair, len(option_words) + 1)
@@ -161,99 +165,3 @@ def stack(records: list[np.void]) -> np.recarray:
     for place, one in enumerate(records):
         array[place] = one
     return array.view(np.recarray)
-
-
-def coded(column: pa.Array) -> tuple[list[Any], np.ndarray]:
-    """A dictionary column as its words and one code a row (null: the number of words)."""
-    if not pa.types.is_dictionary(column.type):
-        column = column.dictionary_encode()
-    words = column.dictionary.to_pylist()
-    return words, column.indices.fill_null(len(words)).to_numpy(zero_copy_only=False).astype(np.int64)
-
-
-def numbers_of(column: pa.Array, missing: int = -1) -> np.ndarray:
-    """A number column as numbers[n], nulls as `missing`."""
-    if column.null_count == 0:
-        return column.to_numpy(zero_copy_only=False)
-    return column.cast(pa.int64()).fill_null(missing).to_numpy(zero_copy_only=False)
-
-
-def given(column: pa.Array) -> np.ndarray:
-    """Which values of a column are not null, bool[n]."""
-    if column.null_count == 0:
-        return np.ones(len(column), bool)
-    return column.is_valid().to_numpy(zero_copy_only=False)
-
-
-def fixed(column: pa.Array, width: int, missing: int = 0) -> np.ndarray:
-    """A fixed-width list or binary column as [n, width], null rows and elements as `missing`."""
-    if len(column) == 0:
-        return np.zeros((0, width), np.int64)
-    valid = given(column)
-    if pa.types.is_fixed_size_binary(column.type):
-        if column.buffers()[1] is None:
-            return np.full((len(column), width), missing, np.uint8)
-        raw = np.frombuffer(column.buffers()[1], np.uint8, len(column) * width, column.offset * width)
-        out = raw.reshape(-1, width)
-    else:
-        values = column.values.slice(column.offset * width, len(column) * width)
-        out = numbers_of(values, missing).reshape(-1, width)
-    return out if valid.all() else np.where(valid[:, None], out, missing)
-
-
-def flat_events(rounds: pa.RecordBatch) -> np.ndarray:
-    """All events of a batch end to end, uint32."""
-    return rounds["events"].flatten().to_numpy(zero_copy_only=False).astype(np.uint32, copy=False)
-
-
-def columns(rounds: pa.RecordBatch, numbers: np.ndarray) -> np.recarray:
-    """A batch as state.ROUND[n]; unknown piao and raise stand as 0 until replay.inputs has solved them."""
-    n = rounds.num_rows
-    out = np.zeros(n, state.ROUND)
-    out["rules"] = numbers
-    settled = given(rounds["settlement"])
-    out["settled"] = np.cumsum(settled) * settled
-    out["deal"] = fixed(rounds["deal"], 42, PAD).reshape(n, 3, 14)
-    out["wall"] = fixed(rounds["wall"], 44, PAD)
-    out["has_wall"] = given(rounds["wall"])
-    out["dealer"] = numbers_of(rounds["dealer"])
-    words, codes = coded(rounds["suits"])
-    out["suits"] = np.array([SUITS.index(word) for word in words] + [0], np.int64)[codes]
-    out["dice"] = fixed(rounds["dice"], 2)
-    out["piao"] = fixed(rounds["piao"], 3)
-    out["base_"] = numbers_of(rounds["base"], 1)
-    out["raise_"] = numbers_of(rounds["raise"], 0)
-    lengths = rounds["events"].value_lengths().fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    out["stop"] = np.cumsum(lengths)
-    out["start"] = out["stop"] - lengths
-    recorded = (
-        ("result_end", state.HAS_END), ("result_points", state.HAS_POINTS), ("result_wins", state.HAS_WINS),
-        ("result_kongs", state.HAS_KONGS), ("result_fee", state.HAS_FEE),
-    )  # fmt: skip
-    compare = np.zeros(n, np.int64)
-    for name, bit in recorded:
-        compare |= given(rounds[name]) * np.int64(bit)
-    out["compare"] = compare
-    out["end"] = numbers_of(rounds["result_end"])
-    out["points"] = fixed(rounds["result_points"], 3)
-    out["kongs"] = fixed(rounds["result_kongs"], 3)
-    out["fee"] = numbers_of(rounds["result_fee"], 0)
-    recorded_wins(rounds["result_wins"], out)
-    prepared = out.view(np.recarray)
-    proof.fill_walls(rounds, prepared)
-    return prepared
-
-
-def recorded_wins(column: pa.Array, out: np.ndarray) -> None:
-    """The first two recorded wins of each round; their number is kept, so that a third shows as a wrong winner."""
-    out["win_fans"] = -1
-    out["win_multiple"] = -1
-    counts = numbers_of(column.value_lengths(), 0).astype(np.int64)
-    rows = np.repeat(np.arange(len(out)), counts)
-    place = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    wins = column.flatten()
-    keep = place < state.MAX_WINS
-    rows, place = rows[keep], place[keep]
-    for name in ("seat", "from", "tile", "multiple", "fans"):
-        out["win_" + name][rows, place] = numbers_of(wins.field(name))[keep]
-    out["wins"] = np.minimum(counts, state.MAX_WINS)

@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from ingest.read import Batch
 from replay import inputs, ruleset
-from replay.batch import Replayer, Rules, columns, flat_events, stack
+from replay.batch import Replayer, Rules, stack
+from replay.prepared import columns, flat_events
 
 SAMPLE = 2000  # rounds that the search for changed keys looks at
 CHANGED = 3  # rulesets whose keys are changed one at a time

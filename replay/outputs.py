@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from replay.batch import Played
 
 VIOLATION, MISMATCH, UNPAID, CLEAN = range(4)  # as in problems.VERDICTS
+NO_PROBLEMS = problems.PROBLEMS.empty_table()
 DRAWN, ROB = ENDS.index("draw"), problems.BY.index("rob_kong")
 
 
@@ -101,7 +102,7 @@ def round_table(
 ) -> pa.Table:
     """One row a round."""
     one, rin = dense.rounds, played.rounds.view(np.ndarray)
-    kept = {name: rounds[name] for name in problems.ROUNDS.names if name in rounds.schema.names}
+    kept = dict(zip(rounds.schema.names, rounds.columns, strict=True))
     unknown = rin["compare"] & HAS_POINTS == 0
     rules = np.ascontiguousarray(rin["rules"])
     made = {
@@ -250,7 +251,7 @@ def problem_table(rounds: pa.RecordBatch, played: "Played", notes: Notes, why: d
     """One row a problem: those of a round by event, the ones of the whole round last."""
     listed: list[tuple[int, int, dict[str, Any]]] = []
     if not len(played.problems) and not notes.problems:
-        return problems.PROBLEMS.empty_table()
+        return NO_PROBLEMS
     for problem in played.problems:
         row, event = int(problem.row), int(problem.event)
         logged, expected, message = messages.words(problem, played.rounds[row], played.results[row])

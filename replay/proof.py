@@ -62,6 +62,8 @@ def seats_of_deal(how: str, dealer: int) -> list[int]:
 
 def fill_walls(rounds: pa.RecordBatch, prepared: np.recarray) -> None:
     """Gives rounds that log an order and no wall the wall that the order leaves, where the deal follows from it."""
+    if rounds["proof_order"].null_count == rounds.num_rows:
+        return
     logged = rounds["proof_order"].is_valid().to_numpy(zero_copy_only=False)
     rows = np.nonzero(logged & (prepared.has_wall == 0) & (prepared.settled == 0))[0]
     if len(rows):
@@ -80,10 +82,10 @@ def check(
     """
     grades = grade_draws(prepared, events, results, found)
     notes: list[Note] = []
+    if rounds["proof_order"].null_count == rounds.num_rows:
+        return Notes(notes, grades)
     logged = rounds["proof_order"].is_valid().to_numpy(zero_copy_only=False)
     rows = np.nonzero(logged)[0]
-    if len(rows) == 0:
-        return Notes(notes, grades)
     part = rounds.take(pa.array(rows)) if len(rows) < rounds.num_rows else rounds
     orders, suits, how = part["proof_order"].to_pylist(), part["suits"].to_pylist(), dealt(part)
     commits, salts = part["proof_commit"].to_pylist(), part["proof_salt"].to_pylist()
@@ -114,15 +116,16 @@ def check(
 
 def grade_draws(prepared: np.recarray, events: np.ndarray, results: np.recarray, found: np.recarray) -> np.ndarray:
     """The grade that the draws alone give: NONE, TILES or WALL, int8[n]."""
-    grades = np.where(prepared.has_wall > 0, WALL, TILES).astype(np.int8)
-    for row in np.unique(found.row[np.isin(found.code, FOREIGN)]).tolist():
+    grades = np.where(prepared["has_wall"] > 0, np.int8(WALL), np.int8(TILES))
+    for row in np.unique(found.row[np.isin(found.code, FOREIGN)]).tolist() if len(found) else ():
         one = prepared[row]
         mine = events[one.start : one.stop]
         drawn = (mine >> 6 & 31)[np.isin(mine >> 2 & 15, DRAWS)]
         held = np.concatenate([one.deal[one.deal < tiles.KINDS], drawn[drawn < tiles.KINDS]])
         grades[row] = TILES if np.bincount(held).max() <= 4 else NONE
-    grades[found.row[np.isin(found.code, UNBACKED)]] = NONE
-    grades[(prepared.settled > 0) | (results.end < 0)] = NONE
+    if len(found):
+        grades[found.row[np.isin(found.code, UNBACKED)]] = NONE
+    grades[(prepared["settled"] > 0) | (results["end"] < 0)] = NONE
     return grades
 
 

@@ -17,8 +17,6 @@ MAX_PROBLEMS = 256  # a round that reaches it stops there
 ROUND = np.dtype(
     [
         ("rules", np.int64),  # index of its ruleset record
-        ("deal", np.uint8, (3, 14)),
-        ("wall", np.uint8, (WALL_TILES,)),
         ("has_wall", np.int64),
         ("dealer", np.int64),
         ("suits", np.int64),  # index in tiles.SUITS
@@ -42,7 +40,11 @@ ROUND = np.dtype(
         ("win_tile", np.int64, (MAX_WINS,)),
         ("win_fans", np.int64, (MAX_WINS,)),  # -1: none named
         ("win_multiple", np.int64, (MAX_WINS,)),  # -1: none named
-    ]
+        # All before this is words of eight bytes, those of the wins last (replay.prepared).
+        ("deal", np.uint8, (3, 14)),
+        ("wall", np.uint8, (WALL_TILES,)),
+    ],
+    align=True,
 )
 HAS_END, HAS_POINTS, HAS_WINS, HAS_KONGS, HAS_FEE = 1, 2, 4, 8, 16
 
