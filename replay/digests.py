@@ -6,10 +6,9 @@ The bytes of a site, a game and the digits of a round are each closed by a zero 
 import numpy as np
 
 from replay.jit import inner, jit
-from replay.memory import load8, load32, load64
+from replay.memory import load8, load32, load64, same, store8, unsigned64
 
 BLOCK = 128
-WORDS = BLOCK // 8
 SIZE = 8  # bytes of the digest
 IV = (
     np.uint64(0x6A09E667F3BCC908), np.uint64(0xBB67AE8584CAA73B), np.uint64(0x3C6EF372FE94F82B),
@@ -29,7 +28,7 @@ _ORDERS = (
     (6, 15, 14, 9, 11, 3, 0, 8, 12, 2, 13, 7, 1, 4, 10, 5),
     (10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0),
 )  # fmt: skip
-SIGMA = np.array(_ORDERS + _ORDERS[:2])
+SIGMA = 8 * np.array(_ORDERS + _ORDERS[:2])  # as offsets in the block
 PARAMETERS = np.uint64(0x01010000 ^ SIZE)  # no key, no tree
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 DIGITS = 20  # of a 64-bit number, and its zero byte
@@ -54,22 +53,29 @@ def mix(a, b, c, d, x, y):
 
 
 @inner
-def compress(h, m, first, count, final):
-    """The compression function F: the state h, uint64[8], takes in m[first : first + 16]; `count` bytes so far."""
+def word(m, place):
+    """The word of the block at the address m whose offset stands at the address `place`."""
+    return unsigned64(m + load64(place))
+
+
+@inner
+def compress(h, m, sigma, count, final):
+    """The compression function F: the state h, uint64[8], takes in the block at the address m; `count` bytes so
+    far; sigma: the address of SIGMA."""
     v0, v1, v2, v3, v4, v5, v6, v7 = h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]
     v8, v9, v10, v11, v12, v13, v14, v15 = IV
     v12 ^= np.uint64(count)
     v14 ^= final
     for turn in range(12):
-        s = SIGMA[turn]
-        v0, v4, v8, v12 = mix(v0, v4, v8, v12, m[first + s[0]], m[first + s[1]])
-        v1, v5, v9, v13 = mix(v1, v5, v9, v13, m[first + s[2]], m[first + s[3]])
-        v2, v6, v10, v14 = mix(v2, v6, v10, v14, m[first + s[4]], m[first + s[5]])
-        v3, v7, v11, v15 = mix(v3, v7, v11, v15, m[first + s[6]], m[first + s[7]])
-        v0, v5, v10, v15 = mix(v0, v5, v10, v15, m[first + s[8]], m[first + s[9]])
-        v1, v6, v11, v12 = mix(v1, v6, v11, v12, m[first + s[10]], m[first + s[11]])
-        v2, v7, v8, v13 = mix(v2, v7, v8, v13, m[first + s[12]], m[first + s[13]])
-        v3, v4, v9, v14 = mix(v3, v4, v9, v14, m[first + s[14]], m[first + s[15]])
+        s = sigma + 128 * turn
+        v0, v4, v8, v12 = mix(v0, v4, v8, v12, word(m, s + 0), word(m, s + 8))
+        v1, v5, v9, v13 = mix(v1, v5, v9, v13, word(m, s + 16), word(m, s + 24))
+        v2, v6, v10, v14 = mix(v2, v6, v10, v14, word(m, s + 32), word(m, s + 40))
+        v3, v7, v11, v15 = mix(v3, v7, v11, v15, word(m, s + 48), word(m, s + 56))
+        v0, v5, v10, v15 = mix(v0, v5, v10, v15, word(m, s + 64), word(m, s + 72))
+        v1, v6, v11, v12 = mix(v1, v6, v11, v12, word(m, s + 80), word(m, s + 88))
+        v2, v7, v8, v13 = mix(v2, v7, v8, v13, word(m, s + 96), word(m, s + 104))
+        v3, v4, v9, v14 = mix(v3, v4, v9, v14, word(m, s + 112), word(m, s + 120))
     h[0] ^= v0 ^ v8
     h[1] ^= v1 ^ v9
     h[2] ^= v2 ^ v10
@@ -81,59 +87,59 @@ def compress(h, m, first, count, final):
 
 
 @inner
-def digest(h, message, words, length):
-    """The digest of message[:length]; what stands behind it up to a whole block is zeroed."""
+def digest(h, message, sigma, length):
+    """The digest of `length` bytes at the address `message`; what stands behind them up to a whole block is zeroed."""
     for place in range(8):
         h[place] = IV[place]
     h[0] ^= PARAMETERS
     blocks = max(1, (length + BLOCK - 1) // BLOCK)
-    message[length : blocks * BLOCK] = 0
+    for place in range(length, blocks * BLOCK):
+        store8(message + place, 0)
     for block in range(blocks - 1):
-        compress(h, words, block * WORDS, (block + 1) * BLOCK, np.uint64(0))
-    compress(h, words, (blocks - 1) * WORDS, length, ONES)
+        compress(h, message + block * BLOCK, sigma, (block + 1) * BLOCK, np.uint64(0))
+    compress(h, message + (blocks - 1) * BLOCK, sigma, length, ONES)
     return h[0]
 
 
 @jit
-def fill_digests(site_data, site_offsets, site_codes, game_data, game_offsets, numbers, message, words, keys, ids):
-    """Fill keys and ids; `message`: a buffer for the longest text there is, `words` the same as uint64.
+def fill_digests(site_data, site_offsets, site_codes, game_data, game_offsets, numbers, message, sigma, keys, ids):
+    """Fill keys and ids, uint64; the others are addresses.
 
-    The first six are addresses: of bytes, int64, int32, bytes, int32, int64.
+    Of bytes, int64, int32, bytes, int32, int64; of room for the longest text there is; of SIGMA.
     """
     h = np.empty(8, np.uint64)
-    length, site_before, start_before = 0, -1, 0
+    length, site_before, start_before, size_before = 0, -1, 0, -1
     for row in range(len(keys)):
         site = load32(site_codes + 4 * row)
         start, stop = load32(game_offsets + 4 * row), load32(game_offsets + 4 * row + 4)
-        again = site == site_before and stop - start == start - start_before
-        for place in range(stop - start if again else 0):
-            again = again and load8(game_data + start + place) == load8(game_data + start_before + place)
-        site_before, start_before = site, start
+        again = site == site_before and stop - start == size_before
+        again = again and same(game_data + start, game_data + start_before, stop - start)
+        site_before, start_before, size_before = site, start, stop - start
         if again:
             keys[row] = keys[row - 1]
         else:
             length = 0
             for place in range(load64(site_offsets + 8 * site), load64(site_offsets + 8 * site + 8)):
-                message[length] = load8(site_data + place)
+                store8(message + length, load8(site_data + place))
                 length += 1
-            message[length] = 0
+            store8(message + length, 0)
             length += 1
             for place in range(start, stop):
-                message[length] = load8(game_data + place)
+                store8(message + length, load8(game_data + place))
                 length += 1
-            message[length] = 0
+            store8(message + length, 0)
             length += 1
-            keys[row] = digest(h, message, words, length)
+            keys[row] = digest(h, message, sigma, length)
         number, digits = load64(numbers + 8 * row), 1
         power = 10
         while digits < 19 and number >= power:
             digits += 1
             power *= 10
         for place in range(digits):
-            message[length + digits - 1 - place] = 48 + number % 10
+            store8(message + length + digits - 1 - place, 48 + number % 10)
             number //= 10
-        message[length + digits] = 0
-        ids[row] = digest(h, message, words, length + digits + 1)
+        store8(message + length + digits, 0)
+        ids[row] = digest(h, message, sigma, length + digits + 1)
 
 
 def digests(
@@ -151,6 +157,6 @@ def digests(
     message = np.zeros(-(-longest // BLOCK) * BLOCK, np.uint8)
     keys, ids = np.empty(len(numbers), np.uint64), np.empty(len(numbers), np.uint64)
     with np.errstate(over="ignore"):
-        places = (array.ctypes.data for array in (data, offsets, codes, game_data, game_offsets, numbers))
-        fill_digests(*places, message, message.view(np.uint64), keys, ids)
+        arrays = data, offsets, codes, game_data, game_offsets, numbers, message, SIGMA
+        fill_digests(*(array.ctypes.data for array in arrays), keys, ids)
     return keys, ids

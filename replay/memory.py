@@ -8,10 +8,11 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from replay.jit import COMPILED
+from replay.jit import COMPILED, inner
 
 
 def _load(kind: types.Integer, result: types.Integer) -> Callable[[Any, Any], Any]:
@@ -46,6 +47,7 @@ if COMPILED:
     load16 = intrinsic(_load(types.uint16, types.int64))
     load32 = intrinsic(_load(types.uint32, types.int64))
     load64 = intrinsic(_load(types.int64, types.int64))
+    unsigned64 = intrinsic(_load(types.uint64, types.uint64))
     store8 = intrinsic(_store(types.uint8))
     store32 = intrinsic(_store(types.uint32))
     store64 = intrinsic(_store(types.int64))
@@ -67,6 +69,10 @@ else:
         """The signed number in eight bytes at an address."""
         return ctypes.c_int64.from_address(int(at)).value
 
+    def unsigned64(at: int) -> np.uint64:
+        """The number without sign in eight bytes at an address."""
+        return np.uint64(ctypes.c_uint64.from_address(int(at)).value)
+
     def store8(at: int, value: int) -> None:
         """Put a number into the byte at an address."""
         ctypes.c_uint8.from_address(int(at)).value = int(value)
@@ -78,3 +84,16 @@ else:
     def store64(at: int, value: int) -> None:
         """Put a signed number into eight bytes at an address."""
         ctypes.c_int64.from_address(int(at)).value = int(value)
+
+
+@inner
+def same(one, two, size):
+    """Whether two texts of a size hold the same bytes."""
+    while size >= 8:
+        if load64(one) != load64(two):
+            return False
+        one, two, size = one + 8, two + 8, size - 8
+    for place in range(size):
+        if load8(one + place) != load8(two + place):
+            return False
+    return True

@@ -10,7 +10,7 @@ from ingest.formats import kwx_rows as rows
 from ingest.tiles import SUITS, WALL_TILES
 from replay.digests import digests
 from replay.jit import COMPILED, inner, jit
-from replay.memory import load8, load32, load64, store8, store64
+from replay.memory import load8, load32, load64, same, store8, store64
 from replay.scan_line import line
 from replay.scan_values import OTHER_SUITS, SPACE, TAB, VALUES
 from replay.scan_words import tables
@@ -169,19 +169,6 @@ def assign(base, starts, sizes, slots, codes, firsts):
     return distinct
 
 
-@inner
-def same(one, two, size):
-    """Whether two texts of a size hold the same bytes."""
-    while size >= 8:
-        if load64(one) != load64(two):
-            return False
-        one, two, size = one + 8, two + 8, size - 8
-    for place in range(size):
-        if load8(one + place) != load8(two + place):
-            return False
-    return True
-
-
 @jit
 def copy(base, starts, sizes, to):
     """The texts [start, start + size) of the bytes at `base` end to end, from the address `to` on."""
@@ -213,20 +200,20 @@ def gather(data: np.ndarray, starts: np.ndarray, sizes: np.ndarray) -> np.ndarra
 
 
 @jit
-def transpose(words, out):
-    """The matrix `words` the other way round into `out`; some rows at a time, which stay in the processor's cache."""
-    for start in range(0, len(words), 32):
-        stop = min(start + 32, len(words))
-        for column in range(words.shape[1]):
-            for row in range(start, stop):
-                out[column, row] = words[row, column]
+def transpose(where, count, out):
+    """The words of `count` rows at the address `where` as columns, to the address `out`."""
+    for start in range(0, count, 8):
+        rows_here = min(8, count - start)
+        for word in range(rows.WORDS):
+            at, to = where + start * ROW_SIZE + 8 * word, out + 8 * (word * count + start)
+            for row in range(rows_here):
+                store64(to + 8 * row, load64(at + row * ROW_SIZE))
 
 
 def turn(all_rows: np.ndarray) -> np.ndarray:
     """The words of rows, ROW[n], as columns, int64[WORDS, n]."""
-    words = all_rows.view(np.int64).reshape(len(all_rows), rows.ROW.itemsize // 8)[:, : rows.WORDS]
     out = np.empty((rows.WORDS, len(all_rows)), np.int64)
-    transpose(words, out)
+    transpose(all_rows.ctypes.data, len(all_rows), out.ctypes.data)
     return out
 
 
