@@ -21,6 +21,8 @@ class Sift:
 
     def decide(self, ids: np.ndarray, contents: np.ndarray, marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(first, same) of a batch, bool[n]: it stays; it says the same as the record that stays."""
+        if not marked.any():
+            return self.rounds.add(ids, contents)
         new = ~marked
         new[marked] = self.contents.new(contents[marked])
         first, same = np.zeros(len(ids), bool), np.ones(len(ids), bool)
@@ -37,14 +39,24 @@ class Known:
 
     def add(self, ids: np.ndarray, contents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Take rounds in (uint64 arrays); (first, same): seen for the first time; content equal to the first one's."""
-        unique, where, group = np.unique(ids, return_index=True, return_inverse=True)
+        where = np.argsort(ids)
+        unique = ids[where]
+        distinct = bool((unique[1:] != unique[:-1]).all())  # as ever, but for repeats
+        if not distinct:
+            unique, where, group = np.unique(ids, return_index=True, return_inverse=True)
         standing = contents[where]  # the content that stands for each distinct id
         new = np.ones(len(unique), bool)
         for level, values in self._levels:
             at = np.minimum(np.searchsorted(level, unique), len(level) - 1)
             hit = level[at] == unique
-            standing = np.where(hit, values[at], standing)
-            new &= ~hit
+            if hit.any():
+                standing = np.where(hit, values[at], standing)
+                new &= ~hit
+        if distinct and new.all():
+            self._insert(unique, standing)
+            return new, new.copy()
+        if distinct:
+            group = np.argsort(where)
         first = np.zeros(len(ids), bool)
         first[where[new]] = True
         self._insert(unique[new], standing[new])
