@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from hashlib import sha256
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, Protocol
 
 from ingest import objects
 from ingest.rejects import RAW_LIMIT
@@ -45,6 +45,19 @@ class Line(NamedTuple):
     state: int
 
 
+class Room(Protocol):
+    """What bytes can be appended to."""
+
+    def room(self, size: int) -> memoryview:
+        """Where the next bytes may go."""
+
+    def fill(self, size: int) -> None:
+        """So many of them are there."""
+
+    def put(self, piece: bytes) -> None:
+        """Append bytes."""
+
+
 class Stream:
     """One source, decompressed, read forward once.
 
@@ -63,6 +76,7 @@ class Stream:
         self.start = start
         self.fault: Fault | None = None
         self.position: Callable[[], int] = lambda: self.bytes
+        self.plain: IO[bytes] | None = None  # where the pieces come from, when they are a file's own bytes
         self.bytes = self.line = 0
         self._pieces = iter(pieces)
         self._hash = sha256()
@@ -101,6 +115,25 @@ class Stream:
         yield from first
         while piece := self._next():
             yield piece
+
+    def into(self, block: Room) -> Iterator[int]:
+        """Append the decompressed bytes to a block, piece by piece, if possible without a copy; the size of each."""
+        for piece in self.chunks() if self.plain is None else self._first:
+            block.put(piece)
+            yield len(piece)
+        self._first = []
+        while self.plain is not None:
+            room = block.room(CHUNK)
+            try:
+                size = self.plain.readinto(room)  # type: ignore[attr-defined]
+            except OSError as error:
+                raise SourceError(f"{self.name}: {objects.said(error)}") from error
+            if not size:
+                return
+            self._hash.update(room[:size])
+            self.bytes += size
+            block.fill(size)
+            yield size
 
     def lines(self, limit: int = LINE_LIMIT) -> Iterator[list[Line]]:
         """The lines that are not blank, some hundreds at a time; a byte order mark is no part of the first."""
@@ -292,6 +325,7 @@ def streams(path: str) -> Iterator[Stream]:
             else:
                 plain = packed is None and not path.lower().endswith(PACKED) and os.path.isfile(path)
                 stream = Stream(path, unpacked(file, path), path if plain else None)
+                stream.plain = file if plain else None
                 if not remote and file.seekable():
                     stream.position = file.tell
                 yield stream

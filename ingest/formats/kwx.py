@@ -82,16 +82,18 @@ def _read_blocks(stream: Stream, context: Context) -> Iterator[Parsed]:
             if not full:
                 return
 
-    for piece in stream.chunks():
+    for size in stream.into(block):
         if dropping:
+            stop = int(place[STOP]) - size
+            piece = block.data[stop : place[STOP]].tobytes()
             end = piece.find(b"\n") + 1
-            place[OFFSET] += end or len(piece)
+            place[OFFSET] += end or size
+            block.cut(stop)
             if not end:
                 continue
             dropping = False
             place[NUMBER] += 1
-            piece = piece[end:]
-        block.put(piece)
+            block.put(piece[end:])
         yield from parts(BATCH_BYTES)
         if place[STOP] - place[AT] > LINE_LIMIT:
             dropping = True

@@ -103,16 +103,16 @@ class Block:
         self.events = np.empty(len(self.data) // 2, np.uint32)
         self.times = np.empty(len(self.data) // 2, np.int32)
 
-    def put(self, piece: bytes) -> None:
-        """Append bytes."""
+    def room(self, size: int) -> memoryview:
+        """The next `size` bytes behind those that there are; `fill` then says how many of them are there."""
         place = self.place
         stop = int(place[STOP])
-        if stop + len(piece) + PAD_BYTES > len(self.data):
+        if stop + size + PAD_BYTES > len(self.data):
             # Bytes before the first line that is still wanted make room first.
             start = int(self.rows["start"][0] if place[COUNT] else place[AT])
             before = self.data[start:stop], self.events[: place[FILLED]], self.times[: place[FILLED]]
-            if stop - start + len(piece) + PAD_BYTES > len(self.data):
-                self._make(2 * (stop - start + len(piece)))
+            if stop - start + size + PAD_BYTES > len(self.data):
+                self._make(2 * (stop - start + size))
             for new, old in zip((self.data, self.events, self.times), before, strict=True):
                 new[: len(old)] = old
             rows = self.rows[: place[COUNT]]
@@ -122,8 +122,17 @@ class Block:
             place[AT] -= start
             place[OFFSET] += start
             stop -= start
-        self.data[stop : stop + len(piece)] = np.frombuffer(piece, np.uint8)
-        self.cut(stop + len(piece))
+            place[STOP] = stop
+        return memoryview(self.data)[stop : stop + size]
+
+    def put(self, piece: bytes) -> None:
+        """Append bytes."""
+        self.room(len(piece))[:] = piece
+        self.fill(len(piece))
+
+    def fill(self, size: int) -> None:
+        """The first bytes of the last `room` are there."""
+        self.cut(int(self.place[STOP]) + size)
 
     def cut(self, stop: int) -> None:
         """Let the bytes end at `stop`."""
