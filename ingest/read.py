@@ -52,7 +52,7 @@ class Reader:
         options: Mapping[str, Any] | None = None,
         check_rules: CheckRules | None = None,
         keep_raw: bool = False,
-        batch_rounds: int = 4096,
+        batch_rounds: int = 8192,
         scanner: Scanner | None = None,
     ) -> None:
         self.notes: list[str] = []

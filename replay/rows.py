@@ -13,6 +13,7 @@ from ingest.tiles import KINDS
 from replay.jit import jit
 
 N_FANS = len(FANS)
+COPIES = 4  # of a kind
 ROUND_ROW = np.dtype(
     [
         ("end", np.int32), ("winners", np.int8), ("multiple", np.int64), ("draws", np.int16), ("wall_left", np.int16),
@@ -80,7 +81,7 @@ def rows(rounds: np.recarray, results: np.recarray) -> Rows:
         (reveals, REVEAL_ROW), (ledger, LEDGER_ROW),
     )  # fmt: skip
     made = [np.empty(size, dtype).view(np.recarray) for size, dtype in sizes]
-    tiles = np.empty((2, 42 * n), np.uint8)
+    tiles = np.empty((2, 42 * n + COPIES), np.uint8)
     fans = fill(rounds, results, *made, *tiles)
     dense = Rows(*(one.view(np.ndarray) for one in made), *tiles)
     return dense._replace(fans=dense.fans[:fans])
@@ -117,14 +118,13 @@ def fill(rounds, outs, round_rows, seat_rows, win_rows, fan_rows, kong_rows, rev
             differ += abs(rin.points[seat] - out.points[seat])
             for place in range(14):
                 kind = rin.deal[seat, place]
-                if kind < KINDS:
-                    deals[dealt] = kind
-                    dealt += 1
+                deals[dealt] = kind  # what is no tile is written over
+                dealt += 1 if kind < KINDS else 0
             one.deal_stop = dealt
             for kind in range(KINDS):
-                for _ in range(out.hand[seat, kind]):
-                    hands[held] = kind
-                    held += 1
+                for place in range(COPIES):  # all, and as many as there are stay: no branch that could be guessed wrong
+                    hands[held + place] = kind
+                held += np.int64(out.hand[seat, kind])
             one.hand_stop = held
         for place in range(out.wins):
             row = win_rows[wins]

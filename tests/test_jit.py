@@ -54,7 +54,7 @@ def test_what_only_puts_out_does_not_compile_the_engine_anew() -> None:
 
 @pytest.fixture
 def toy(tmp_path: Path) -> Path:
-    """A small package `replay` with the real jit.py and compiling.py, a compiled function, one that it calls, and a constant."""
+    """A small package `replay`: the real jit.py and compiling.py, a compiled function, one it calls, and a constant."""
     package = tmp_path / "src" / "replay"
     (package / "rulesets").mkdir(parents=True)
     (package / "rulesets" / "base.toml").write_text("", encoding="utf-8")

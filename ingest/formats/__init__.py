@@ -66,7 +66,7 @@ class Context:
     options: Mapping[str, Any] | None = None
     check_rules: CheckRules | None = None
     keep_raw: bool = False
-    batch_rounds: int = 4096
+    batch_rounds: int = 8192
     scanner: Scanner | None = None
     refused: dict[bytes, Reject] = field(default_factory=dict)  # what is wrong with some short lines
     _seen: dict[tuple[str, str], tuple[str, str] | tuple[str, str, str]] = field(default_factory=dict)

@@ -156,9 +156,10 @@ def _times(times: np.ndarray, there: np.ndarray, lengths: np.ndarray) -> pa.Arra
 def _wins(rows: Columns, there: np.ndarray) -> pa.Array:
     """The winners: at most two a round, in the order written."""
     count = rows["wins"]
-    real = np.arange(kw.MAX_WINS) < count[:, None]
+    row, place = np.divmod(np.flatnonzero(np.arange(kw.MAX_WINS) < count[:, None]), kw.MAX_WINS)
+    at = place * len(count) + row
     seat, payer, tile, fans, multiple = (
-        rows[f"win_{name}"].T[real] for name in ("seat", "from", "tile", "fans", "multiple")
+        rows[f"win_{name}"].ravel()[at] for name in ("seat", "from", "tile", "fans", "multiple")
     )
     children = [
         pa.array(seat.astype(np.int8)),
