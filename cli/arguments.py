@@ -104,7 +104,7 @@ def progress(
         from replay.jit import first_run
 
         if first_run():
-            say("compiling the engine for this machine, once: this takes half a minute")
+            say("compiling the engine for this machine, once: this takes up to half a minute")
     if not sys.stderr.isatty() or printing and sys.stdout.isatty():
         yield lambda more: None
         return

@@ -85,7 +85,7 @@ def _remaining() -> Iterator[Callable[[int, int], None]]:
     from replay.jit import first_run
 
     if first_run():
-        say("compiling the engine for this machine, once: this takes half a minute")
+        say("compiling the engine for this machine, once: this takes up to half a minute")
     columns = TextColumn("reviewing"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("reviewing", total=None)
