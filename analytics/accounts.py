@@ -34,8 +34,9 @@ def account_table(
     names = list(names or (one.id for one in registry().values() if one.kind != "quantile"))
     given = dict(where or {})
     own = measure.metrics(connection, names, (), given | {"player": player, "site": site})
-    all_of_them = measure.values(connection, names, (), given).select("metric", pl.col("value").alias("cohort"))
-    others = measure.values(connection, names, ACCOUNT, given).filter(pl.col("n") >= least)
+    others = measure.values(connection, names, ACCOUNT, given)
+    all_of_them = others.group_by("metric", maintain_order=True).agg((pl.sum("k") / pl.sum("n")).alias("cohort"))
+    others = others.filter(pl.col("n") >= least)
     ranks = {}
     for (name,), cell in others.group_by("metric", maintain_order=True):
         values = np.sort(cell["value"].to_numpy())
@@ -91,7 +92,7 @@ def opponents(
     the two, kongs and draws among them.
     """
     given = dict(where or {}) | {"player": player, "site": site}
-    found = measure.metrics(connection, ["net", "win_rate", "deal_in_rate"], ["opponent"], given)
+    found = measure.metrics(connection, ["net", "win_rate", "deal_in_rate"], ["opponent"], given, "seat_results")
     out = found.filter(pl.col("metric") == "net").select(
         "opponent", pl.col("n").alias("rounds"), "games", pl.col("value").alias("net"),
         pl.col("low").alias("net_low"), pl.col("high").alias("net_high"),
@@ -105,7 +106,7 @@ def opponents(
             ),
         )
         out = out.join(part, on="opponent", how="left", maintain_order="left")
-    source, parameters = source_of(["opponent"], given)
+    source, parameters = source_of(["opponent"], given, "seat_results")
     pairs = polars(
         connection,
         f"WITH pairs AS MATERIALIZED (SELECT round_id, base, seat, opponent, other FROM {source}) "

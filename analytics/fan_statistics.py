@@ -33,8 +33,12 @@ def fans(connection: duckdb.DuckDBPyConnection, by: Sequence[str] = ("ruleset",)
     mean of the wins with it, and value, their mean win in stakes, each with _low and _high; stakes, what the fan is
     credited with; contribution, its part of all stakes won, with contribution_low, contribution_high.
     """
+    return _fans(_cells(connection, by, where), by)
+
+
+def _fans(cells: "Cells", by: Sequence[str]) -> pl.DataFrame:
     rows = []
-    for cell, kinds in _cells(connection, by, where):
+    for cell, kinds in cells:
         total = sum(kind.wins for kind in kinds)
         every = [sum(kind.stakes for kind in kinds), sum(kind.squares for kind in kinds)]
         found: dict[str, list[tuple[_Kind, float]]] = defaultdict(list)
@@ -68,8 +72,12 @@ def together(
 
     lift: the share over what it would be if the two came independently; above 1 they favour each other.
     """
+    return _together(_cells(connection, by, where), by)
+
+
+def _together(cells: "Cells", by: Sequence[str]) -> pl.DataFrame:
     rows = []
-    for cell, kinds in _cells(connection, by, where):
+    for cell, kinds in cells:
         total = sum(kind.wins for kind in kinds)
         single: Counter[str] = Counter()
         both: Counter[tuple[str, str]] = Counter()
@@ -93,8 +101,12 @@ def multiples(
 
     cap: the highest multiple that the table's rules pay, 0 for none; it lies within the multiple.
     """
+    return _multiples(_cells(connection, by, where), by)
+
+
+def _multiples(cells: "Cells", by: Sequence[str]) -> pl.DataFrame:
     rows = []
-    for cell, kinds in _cells(connection, by, where):
+    for cell, kinds in cells:
         total = sum(kind.wins for kind in kinds)
         found: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0, 0.0])
         for kind in kinds:
@@ -110,13 +122,27 @@ def multiples(
 
 def examples(connection: duckdb.DuckDBPyConnection, where: Where = None) -> pl.DataFrame:
     """One win per fan to look at: fan, round_id, win_no; the one with fewest other fans, then the earliest key."""
-    source, values = source_of((), where, "win_rounds")
-    return polars(
-        connection,
-        "SELECT fan, arg_min({'round_id': round_id, 'win_no': win_no}, (len(fans), round_id, win_no)) AS win "
-        f"FROM (SELECT *, unnest(list_distinct(fans)) AS fan FROM {source}) GROUP BY fan ORDER BY fan",
-        values,
-    ).unnest("win")
+    return _examples(_cells(connection, (), where))
+
+
+def _examples(cells: "Cells") -> pl.DataFrame:
+    best: dict[str, tuple[int, int, int]] = {}
+    for _, kinds in cells:
+        for kind in kinds:
+            for fan in kind.fans:
+                best[fan] = min(best.get(fan, (99, 0, 0)), (len(kind.fans), *kind.first))
+    schema = {"fan": pl.String(), "round_id": pl.UInt64(), "win_no": pl.Int8()}
+    return pl.DataFrame([(fan, *key) for fan, (_, *key) in sorted(best.items())], schema, orient="row")
+
+
+def overview(connection: duckdb.DuckDBPyConnection, where: Where = None) -> dict[str, pl.DataFrame]:
+    """What a page of fans shows, from one reading: fans, together and multiples of all wins, by_ruleset, examples."""
+    by_ruleset = _cells(connection, ("ruleset",), where)
+    every = [((), [kind for _, kinds in by_ruleset for kind in kinds])] if by_ruleset else []
+    return {
+        "fans": _fans(every, ()), "by_ruleset": _fans(by_ruleset, ("ruleset",)), "together": _together(every, ()),
+        "multiples": _multiples(every, ()), "examples": _examples(every),
+    }  # fmt: skip
 
 
 class _Rules:
@@ -133,12 +159,22 @@ class _Kind:
     """Wins alike in everything that counts here: rules, stake, fans and multiple."""
 
     def __init__(
-        self, rules: _Rules, base: int, fans: list[str], multiple: int, wins: int, points: float, squares: float
+        self,
+        rules: _Rules,
+        base: int,
+        fans: list[str],
+        multiple: int,
+        wins: int,
+        points: float,
+        squares: float,
+        first: dict[str, int],
     ) -> None:
         self.rules, self.fans, self.multiple, self.wins = rules, fans, multiple, wins
+        self.first = first["round_id"], first["win_no"]  # the earliest key
         self.stakes, self.squares = (points / base, squares / base**2) if base else (0.0, 0.0)
 
 
+Cells = list[tuple[tuple[Any, ...], list[_Kind]]]  # in order, each with its kinds of wins in a fixed order
 _rules = lru_cache(maxsize=256)(_Rules)
 
 
@@ -160,10 +196,8 @@ def shares(names: Sequence[str], rules: _Rules) -> dict[str, float]:
     return {fan: weights[fan] / whole if whole else 1 / len(count) for fan in count}
 
 
-def _cells(
-    connection: duckdb.DuckDBPyConnection, by: Sequence[str], where: Where
-) -> list[tuple[tuple[Any, ...], list[_Kind]]]:
-    """The cells of the splits in order, each with its kinds of wins in a fixed order."""
+def _cells(connection: duckdb.DuckDBPyConnection, by: Sequence[str], where: Where) -> Cells:
+    """The cells of the splits with their kinds of wins."""
     source, values = source_of(by, where, "win_rounds")
     keys = ", ".join(f"{SPLITS[name]} AS k{number}" for number, name in enumerate(by))
     columns = 'ruleset AS "rules", options, base AS stake, fans, multiple'
@@ -171,7 +205,8 @@ def _cells(
     frame = polars(
         connection,
         f"SELECT {keys}{', ' if keys else ''}{columns}, count(*) AS wins, CAST(sum(points) AS DOUBLE) AS points, "
-        f"CAST(sum(CAST(points AS HUGEINT) * points) AS DOUBLE) AS squares FROM {source} "
+        "CAST(sum(CAST(points AS HUGEINT) * points) AS DOUBLE) AS squares, "
+        f"min({{'round_id': round_id, 'win_no': win_no}}) AS first FROM {source} "
         f"GROUP BY ALL ORDER BY {', '.join(f'{name} NULLS FIRST' for name in groups)}",
         values,
     )

@@ -30,11 +30,18 @@ def metric(
 
 
 def metrics(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str], by: Sequence[str] = (), where: Where = None
+    connection: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    by: Sequence[str] = (),
+    where: Where = None,
+    view: str = "",
 ) -> pl.DataFrame:
-    """Several statistics in one pass: as `metric`, with the column `metric` after the splits, in the order asked."""
+    """Several statistics in one pass: as `metric`, with the column `metric` after the splits, in the order asked.
+
+    view: of single rounds, to read in any case (selection.source_of).
+    """
     wanted = [_summed(name) for name in names]
-    cells, sums = totals(connection, wanted, by, where)
+    cells, sums = totals(connection, wanted, by, where, view)
     frames = [
         cells.with_columns(pl.lit(one.id).alias("metric"), *estimates(one, found), pl.lit(number).alias("_metric"))
         for number, (one, found) in enumerate(zip(wanted, sums, strict=True))
@@ -54,34 +61,44 @@ def estimates(one: Metric, sums: Sums) -> list[pl.Series]:
 
 
 def totals(
-    connection: duckdb.DuckDBPyConnection, wanted: Sequence[Metric], by: Sequence[str] = (), where: Where = None
+    connection: duckdb.DuckDBPyConnection,
+    wanted: Sequence[Metric],
+    by: Sequence[str] = (),
+    where: Where = None,
+    view: str = "",
 ) -> tuple[pl.DataFrame, list[Sums]]:
     """The cells of the splits in order, numbered in the column _cell, and each statistic's sums of every cell."""
-    source, parameters = source_of(by, where)
+    source, parameters = source_of(by, where, view)
     keys = [f"{SPLITS.get(name, name)} AS {name}" for name in by]
     names = list(by)
     stake = ["base"] if "base" not in by and any(one.in_stakes for one in wanted) else []
     parts = list(dict.fromkeys(part for one in wanted for part in (one.numerator, one.denominator)))
     place = {part: f"s{number}" for number, part in enumerate(parts)}
     inner = ", ".join([*keys, *stake, "game_key AS g", *(f"{total(part)} AS {place[part]}" for part in parts)])
-    outer = []
-    for number, one in enumerate(wanted):
-        outer += _moments(place[one.numerator], place[one.denominator], _wide(one), number)
     groups = [*names, *stake]
-    order = ", ".join(f"{name} NULLS FIRST" for name in groups)
-    frame = polars(
-        connection,
-        f"WITH games AS (SELECT {inner} FROM {source} GROUP BY ALL) SELECT {', '.join([*groups, *outer])} FROM games"
-        + (f" GROUP BY {', '.join(groups)} ORDER BY {order}" if groups else ""),
-        parameters,
-    )
+    games = f"SELECT {inner} FROM {source} GROUP BY ALL"
+    few = isinstance((where or {}).get("player"), str)  # of one account there are not many: planning would cost most
+    if few:
+        query = f"{games} ORDER BY {', '.join(f'{name} NULLS FIRST' for name in [*groups, 'g'])}"
+    else:
+        outer = list(groups)
+        for number, one in enumerate(wanted):
+            outer += _moments(place[one.numerator], place[one.denominator], _wide(one), number)
+        query = f"WITH games AS ({games}) SELECT {', '.join(outer)} FROM games"
+        if groups:
+            ordered = ", ".join(f"{name} NULLS FIRST" for name in groups)
+            query += f" GROUP BY {', '.join(groups)} ORDER BY {ordered}"
+    frame = polars(connection, query, parameters)
     index = _cell_of(frame, names)
     cells = frame.with_columns(pl.Series("_cell", index)).select(*names, "_cell").unique("_cell", maintain_order=True)
     bases = frame["base"].to_numpy().astype(np.float64) if "base" in frame.columns else np.ones(frame.height)
     sums = []
     for number, one in enumerate(wanted):
-        columns = [frame[f"{name}{number}"].fill_null(0).to_numpy() for name in Sums._fields]
-        sums.append(_added(Sums(*columns), index, cells.height, _scale(one, bases)))
+        if few:
+            found = _squared(*(frame[place[part]].fill_null(0).to_numpy() for part in (one.numerator, one.denominator)))
+        else:
+            found = Sums(*(frame[f"{name}{number}"].fill_null(0).to_numpy() for name in Sums._fields))
+        sums.append(_added(found, index, cells.height, _scale(one, bases)))
     return cells, sums
 
 
@@ -124,6 +141,12 @@ def _moments(k: str, n: str, wide: bool, number: int) -> list[str]:
                 f"sum({n} * {n})")  # fmt: skip
     named = zip(formulas, Sums._fields, strict=True)
     return [f"CAST({formula} AS DOUBLE) AS {name}{number}" for formula, name in named]
+
+
+def _squared(k: np.ndarray, n: np.ndarray) -> Sums:
+    """The six sums of single games, as _moments has them."""
+    k, n = k.astype(np.float64), n.astype(np.float64)
+    return Sums(k, n, (n != 0).astype(np.float64), k * k, k * n, n * n)
 
 
 def _wide(one: Metric) -> bool:

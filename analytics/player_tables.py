@@ -10,6 +10,7 @@ from ingest.mask import Mask
 
 TILES = ("useful", "waits")  # of an option: tiles and how many copies the seat can't see
 
+
 def tables(
     db_path: str | Path, account: str, found: dict[str, Any], site: str | None = None, mask: Mask | None = None
 ) -> dict[str, pl.DataFrame]:

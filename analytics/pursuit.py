@@ -17,11 +17,18 @@ from analytics import intervals
 from analytics.intervals import Sums
 from analytics.selection import SPLITS, Where, polars, sample, source_of
 
-MOST = 60_000  # rounds
-STEPS = ("near", "aimed", "ready", "won")
+MOST = 40_000  # rounds
+STEPS = {"near": "true", "aimed": "aimed_turn IS NOT NULL", "ready": "ready_turn IS NOT NULL", "won": "won"}
 SHARES = {"near_share": ("near", "n"), "aimed_share": ("aimed", "n"), "ready_share": ("ready", "aimed"),
           "won_share": ("won", "aimed")}  # fmt: skip
 MEANS = ("aimed", "ready", "won", "other")  # whose mean net is given; other: hands that never aimed at it
+OF_GAMES = ("n", "n_net", "n n", "n_net n_net", "n_net n", "games")  # sums over all games of a cell; n: hands
+OF_FANS = (  # sums over the games in which a hand came near to the fan; …_net: points of those hands
+    "near", "aimed", "ready", "won", "aimed_net", "ready_net", "won_net", "aimed games", "ready games", "won games",
+    "all_aimed", "near near", "near n", "aimed aimed", "aimed n", "ready ready", "ready aimed", "won won", "won aimed",
+    "aimed_net aimed_net", "aimed_net aimed", "ready_net ready_net", "ready_net ready", "won_net won_net",
+    "won_net won", "n_net aimed_net", "n_net aimed", "aimed_net n",
+)  # fmt: skip
 
 
 def pursuit(
@@ -34,71 +41,81 @@ def pursuit(
     won_net (mean net of those hands, in stakes) and other_net (of those that never aimed at it), each with _low and
     _high; and difference, aimed_net less other_net, with difference_low and difference_high.
     """
-    source, parameters = source_of(by, where, "hands", sample(connection, MOST))
+    source, parameters = source_of(by, where, "seat_results", sample(connection, MOST))
     made = {name: SPLITS.get(name, name) for name in by}
     keys = "".join(f"{sql} AS {name}, " for name, sql in made.items())
     names = "".join(f"{name}, " for name in made)
-    order = "".join(f"{name} NULLS FIRST, " for name in made)
-    counts = {
-        "n": "true", "near": "true", "aimed": "aimed_turn IS NOT NULL", "ready": "ready_turn IS NOT NULL", "won": "won",
-    }  # fmt: skip
-    sums = ", ".join(
-        f"count(*) FILTER ({condition}) AS {name}, CAST(sum(points) FILTER ({condition}) AS DOUBLE) AS {name}_points"
-        for name, condition in counts.items()
-        if name != "n"
+    order = ", ".join(f"{name} NULLS FIRST" for name in [*made, "fan", "stake"])
+    counted = ", ".join(
+        f"count(*) FILTER ({condition}) AS {name}, CAST(coalesce(sum(points) FILTER ({condition}), 0) AS HUGEINT) "
+        f"AS {name}_net"
+        for name, condition in STEPS.items()
     )
-    mine = polars(
+    same = " AND ".join(f"fan.{name} IS NOT DISTINCT FROM game.{name}" for name in [*made, "stake", "game_key"])
+    frame = polars(
         connection,
-        f"WITH hand AS MATERIALIZED (SELECT {keys}base AS stake, game_key, h.round_id, h.seat, s.points FROM {source} "
-        "AS h JOIN seats AS s ON s.round_id = h.round_id AND s.seat = h.seat) "
-        f"SELECT {names}'' AS fan, stake, game_key, count(*) AS near, CAST(sum(points) AS DOUBLE) AS near_points, "
-        "0 AS aimed, 0.0 AS aimed_points, 0 AS ready, 0.0 AS ready_points, 0 AS won, 0.0 AS won_points FROM hand "
-        f"GROUP BY ALL UNION ALL SELECT {names}fan, stake, game_key, {sums} FROM hand "
-        f"JOIN aims USING (round_id, seat) GROUP BY ALL ORDER BY {order}fan, stake NULLS FIRST, game_key",
+        f"WITH hand AS MATERIALIZED (SELECT {keys}coalesce(base, 0) AS stake, game_key, round_id, seat, points "
+        f"FROM {source} WHERE hands = 1), "
+        f"game AS MATERIALIZED (SELECT {names}stake, game_key, count(*) AS n, CAST(sum(points) AS HUGEINT) AS n_net "
+        f"FROM hand GROUP BY ALL), fan AS (SELECT {names}fan, stake, game_key, {counted} FROM hand "
+        "JOIN aims ON aims.round_id = hand.round_id AND aims.seat = hand.seat GROUP BY ALL) "
+        f"SELECT {names}'' AS fan, stake, {_sums(OF_GAMES)} FROM game GROUP BY {names}stake UNION ALL BY NAME "
+        f"SELECT {''.join(f'fan.{name}, ' for name in made)}fan.fan, fan.stake, {_sums(OF_FANS)} FROM fan "
+        f"JOIN game ON {same} GROUP BY ALL ORDER BY {order}",
         parameters,
     )
-    return _table(mine, list(made))
+    return _table(frame, list(made))
 
 
-def _table(games: pl.DataFrame, by: list[str]) -> pl.DataFrame:
-    """The answer, from sums per cell, fan ("" for all hands), stake and game, in order."""
-    stake = games["stake"].fill_null(0).to_numpy().astype(np.float64)
+def _sums(wanted: Sequence[str]) -> str:
+    """OF_GAMES or OF_FANS as SQL."""
+    made = {name: f"sum({name})".replace(" ", " * ") for name in wanted}
+    special = {"games": "count(*)", "all_aimed": "count(*) FILTER (aimed = n)"}
+    special |= {f"{name} games": f"count(*) FILTER ({name} > 0)" for name in STEPS}
+    return ", ".join(f'CAST({special.get(name, made[name])} AS DOUBLE) AS "{name}"' for name in wanted)
+
+
+def _table(frame: pl.DataFrame, by: list[str]) -> pl.DataFrame:
+    """The answer, from the sums per cell, fan ("" for all hands) and stake, in order."""
+    stake = frame["stake"].to_numpy().astype(np.float64)
     scale = np.where(stake > 0, stake, np.inf)
-    games = games.with_columns(*(pl.Series(f"{name}_points", games[f"{name}_points"].fill_null(0).to_numpy() / scale)
-                                 for name in STEPS))  # fmt: skip
-    games = games.group_by(*by, "fan", "game_key", maintain_order=True).agg(
-        *(pl.col(f"{name}{end}").cast(pl.Float64).sum() for name in STEPS for end in ("", "_points"))
-    )
-    every = games.filter(pl.col("fan") == "").select(
-        *by, "game_key", pl.col("near").alias("n"), pl.col("near_points").alias("points")
-    )
-    fans = games.filter(pl.col("fan") != "").select(*by, "fan").unique(maintain_order=True)
-    # Every game of a cell counts for each of its fans, also those in which no hand came near to it.
-    rows = (fans.join(every, on=by, how="left", maintain_order="left_right", nulls_equal=True) if by
-            else fans.join(every, how="cross"))  # fmt: skip
-    rows = rows.join(
-        games, on=[*by, "fan", "game_key"], how="left", maintain_order="left", nulls_equal=True
-    ).with_columns(pl.col(f"{name}{end}").fill_null(0) for name in STEPS for end in ("", "_points"))
-    index = rows.select(pl.struct(*by, "fan").rle_id().cast(pl.Int64)).to_series().to_numpy()
-    column = {name: rows[name].to_numpy() for name in ("n", "points", *STEPS, *(f"{name}_points" for name in STEPS))}
-    column |= {"other": column["n"] - column["aimed"], "other_points": column["points"] - column["aimed_points"]}
-
-    def added(k: np.ndarray, n: np.ndarray) -> Sums:
-        parts = (k, n, (n != 0).astype(np.float64), k * k, k * n, n * n)
-        return Sums(*(np.bincount(index, part, fans.height) for part in parts))
-
-    out = [pl.Series(name, np.bincount(index, column[name], fans.height).astype(np.int64)) for name in ("n", *STEPS)]
-    for name, (k, n) in SHARES.items():
-        out += _three(name, intervals.rate(added(column[k], column[n])))
-    net = {name: added(column[f"{name}_points"], column[name]) for name in MEANS}
-    for name, sums in net.items():
-        out += _three(f"{name}_net", intervals.mean(sums))
-    crossed = [np.bincount(index, column[a] * column[b], fans.height) for a, b in (
-        ("aimed_points", "other_points"), ("aimed_points", "other"), ("aimed", "other_points"), ("aimed", "other"),
-    )]  # fmt: skip
-    out += _three("difference", intervals.difference(net["aimed"], net["other"], np.array(crossed)))
-    return fans.with_columns(out).sort(
-        *by, "aimed", "fan", descending=[False] * len(by) + [True, False], nulls_last=False, maintain_order=True
+    scaled = [
+        pl.Series(name, frame[name].fill_null(0).to_numpy() / scale ** name.count("_net"))
+        for name in (*OF_GAMES, *OF_FANS)
+    ]
+    frame = frame.select(*by, "fan", *scaled).group_by(*by, "fan", maintain_order=True).sum()
+    every, fans = frame.filter(pl.col("fan") == ""), frame.filter(pl.col("fan") != "")
+    whole = every.select(*by, *OF_GAMES)
+    joined = fans.select(*by, "fan", *OF_FANS)
+    joined = (joined.join(whole, on=by, how="left", maintain_order="left", nulls_equal=True) if by
+              else joined.join(whole, how="cross", maintain_order="left"))  # fmt: skip
+    at = {name: joined[name].to_numpy() for name in (*OF_GAMES, *OF_FANS)}
+    out = [pl.Series(name, at[name].astype(np.int64)) for name in ("n", *STEPS)]
+    for name, (part, of) in SHARES.items():
+        games = at["games"] if of == "n" else at["aimed games"]
+        sums = Sums(at[part], at[of], games, at[f"{part} {part}"], at[f"{part} {of}"], at[f"{of} {of}"])
+        out += _three(name, intervals.rate(sums))
+    net = {
+        name: Sums(at[f"{name}_net"], at[name], at[f"{name} games"], at[f"{name}_net {name}_net"],
+                   at[f"{name}_net {name}"], at[f"{name} {name}"])
+        for name in ("aimed", "ready", "won")
+    }  # fmt: skip
+    crossed = np.array([
+        at["n_net aimed_net"] - at["aimed_net aimed_net"], at["aimed_net n"] - at["aimed_net aimed"],
+        at["n_net aimed"] - at["aimed_net aimed"], at["aimed n"] - at["aimed aimed"],
+    ])  # fmt: skip
+    net["other"] = Sums(
+        at["n_net"] - at["aimed_net"], at["n"] - at["aimed"], at["games"] - at["all_aimed"],
+        at["n_net n_net"] - at["n_net aimed_net"] - crossed[0], at["n_net n"] - at["n_net aimed"] - crossed[1],
+        at["n n"] - at["aimed n"] - crossed[3],
+    )  # fmt: skip
+    for name in MEANS:
+        out += _three(f"{name}_net", intervals.mean(net[name]))
+    out += _three("difference", intervals.difference(net["aimed"], net["other"], crossed))
+    return (
+        joined.select(*by, "fan")
+        .with_columns(out)
+        .sort(*by, "aimed", "fan", descending=[False] * len(by) + [True, False], nulls_last=False, maintain_order=True)
     )
 
 

@@ -24,6 +24,8 @@ def source_of(by: Sequence[str], where: Where, view: str = "", upto: int | None 
     view: of single rounds, to read in any case; upto: the largest round_id to read, where filters leave all rounds.
     """
     given = dict(where or {})
+    if view == "win_rounds" and not {"player", OPPONENT} & {*by, *given}:
+        view = "win_tables"
     for name in (*by, *given):
         if name not in SPLITS and name not in (OPPONENT, "since", "until", *OF_ROUNDS):
             raise MetricError(f"no split or filter {name!r}")

@@ -83,7 +83,7 @@ def net_line(
     if step not in ("round", "game"):
         raise MetricError(f"no step {step!r}: expected round or game")
     given = dict(where or {}) | {"player": player, "site": site}
-    source, parameters = source_of((), given, "seat_rounds")
+    source, parameters = source_of((), given, "seat_results")
     frame = polars(
         connection,
         f"WITH mine AS MATERIALIZED (SELECT round_id, seat, points, lucked, luck FROM {source}) "

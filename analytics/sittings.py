@@ -15,7 +15,9 @@ from replay.seat_sums import KEYS, TABLE, counters
 PART_ROUNDS = 200_000  # rounds whose games are summed at a time, bounds memory
 READ = {  # the tables that a view of single rounds reads
     "seat_rounds": ("rounds", "seats", "wins", "kongs", "reveals", "ledger", "facts"),
+    "seat_results": ("rounds", "seats", "facts"),
     "win_rounds": ("rounds", "seats", "wins"),
+    "win_tables": ("rounds", "wins"),
     "reveal_rounds": ("rounds", "seats", "reveals"),
     "hands": ("rounds", "seats", "facts"),
     "ready_hands": ("rounds", "seats", "reveals", "facts"),

@@ -12,7 +12,18 @@ from collections.abc import Callable, Iterator
 import duckdb
 import polars as pl
 
-from analytics import accounts, fan_statistics, measure, metrics, pace, reveal_statistics, series, warehouse
+from analytics import (
+    accounts,
+    fan_statistics,
+    luck,
+    measure,
+    metrics,
+    pace,
+    pursuit,
+    reveal_statistics,
+    series,
+    warehouse,
+)
 from analytics.selection import polars
 
 Queries = Iterator[tuple[str, Callable[[], pl.DataFrame]]]
@@ -31,14 +42,19 @@ def queries(c: duckdb.DuckDBPyConnection, player: str, site: str | None, ruleset
     yield "account: every statistic, percentiles", lambda: accounts.account_table(c, player, site)
     yield "account: opponents", lambda: accounts.opponents(c, player, site)
     yield "account: net by day, rolling", lambda: series.series(c, "net", "day", 7, mine)
-    yield "account: net round by round", lambda: series.net_line(c, player, site)
+    yield "account: net and luck round by round", lambda: series.net_line(c, player, site)
+    yield "account: net and luck game by game", lambda: series.net_line(c, player, site, step="game")
+    yield "account: pursuit of fans", lambda: pursuit.pursuit(c, (), mine)
     yield "account: fans", lambda: fan_statistics.fans(c, (), mine)
     yield "leaderboard of net", lambda: accounts.leaderboard(c, "net")
     yield "leaderboard of wins, one ruleset", lambda: accounts.leaderboard(c, "win_rate", {"ruleset": ruleset})
+    yield "leaderboard of luck-adjusted results", lambda: accounts.leaderboard(c, "luck_adjusted_net")
+    yield "net and luck-adjusted of every account", lambda: luck.adjusted(c)
     yield "win rate by day, rolling", lambda: series.series(c, "win_rate", "day", 7)
     yield "fans by ruleset", lambda: fan_statistics.fans(c)
     yield "pairs of fans, one ruleset", lambda: fan_statistics.together(c, (), {"ruleset": ruleset})
     yield "multiples by ruleset", lambda: fan_statistics.multiples(c)
+    yield "pursuit of fans by ruleset (sample)", lambda: pursuit.pursuit(c)
     yield "an example for each fan", lambda: fan_statistics.examples(c)
     yield "reveals by live tiles and turn", lambda: reveal_statistics.grid(c)
     yield "reveals alone, chased, chasing", lambda: reveal_statistics.orders(c)

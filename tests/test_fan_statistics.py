@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from polars.testing import assert_frame_equal
 from sample_statistics import filled
 
 from analytics import fan_statistics
@@ -121,3 +122,21 @@ def test_every_ruleset_can_be_shared_out() -> None:
             rules = fan_statistics._Rules(name, "{}")
             shares = fan_statistics.shares(["all_pungs", "after_kong_draw", "reveal"], rules)
             assert sum(shares.values()) == pytest.approx(1)
+
+
+def test_an_overview_is_all_of_them(measured: duckdb.DuckDBPyConnection) -> None:
+    for where in ({}, {"ruleset": "hubei"}, {"player": "nobody"}):
+        found = fan_statistics.overview(measured, where)
+        every = (
+            ("fans", fan_statistics.fans(measured, (), where)),
+            ("by_ruleset", fan_statistics.fans(measured, where=where)),
+            ("together", fan_statistics.together(measured, (), where)),
+            ("multiples", fan_statistics.multiples(measured, (), where)),
+            ("examples", fan_statistics.examples(measured, where)),
+        )
+        for name, one in every:
+            if name == "examples" or one.height == 0:
+                assert found[name].equals(one), name
+            else:
+                key = [column for column in ("ruleset", "cap", "multiple", "fan", "other") if column in one.columns]
+                assert_frame_equal(found[name].sort(key), one.sort(key), rel_tol=1e-12)

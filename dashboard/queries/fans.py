@@ -14,22 +14,22 @@ Where = dict[str, Any]
 
 def fans(where: Where) -> pl.DataFrame:
     """As fan_statistics.fans over all that the filters leave."""
-    return ask(fan_statistics.fans, (), where)
+    return ask(fan_statistics.overview, where)["fans"]
 
 
 def by_ruleset(where: Where) -> pl.DataFrame:
     """As fan_statistics.fans, split by ruleset."""
-    return ask(fan_statistics.fans, ("ruleset",), where)
+    return ask(fan_statistics.overview, where)["by_ruleset"]
 
 
 def together(where: Where) -> pl.DataFrame:
     """As fan_statistics.together."""
-    return ask(fan_statistics.together, (), where)
+    return ask(fan_statistics.overview, where)["together"]
 
 
 def multiples(where: Where) -> pl.DataFrame:
     """One row per multiple: wins, capped (those that their table's cap cut or just reached), n, share."""
-    frame = ask(fan_statistics.multiples, (), where)
+    frame = ask(fan_statistics.overview, where)["multiples"]
     if not frame.height:
         return pl.DataFrame(schema={"multiple": pl.Int64, "wins": pl.Int64, "capped": pl.Int64, "n": pl.Int64})
     return (
@@ -47,7 +47,7 @@ def pursuit(where: Where) -> pl.DataFrame:
 
 def examples(where: Where) -> pl.DataFrame:
     """One win per fan, what is needed to draw its hand: fan, id, event, seat, tile, hand, and of its round."""
-    frame = ask(fan_statistics.examples, where)
+    frame = ask(fan_statistics.overview, where)["examples"]
     rounds = ", ".join(str(key) for key in sorted(set(frame["round_id"].to_list()))) if frame.height else "0"
     found = select(
         f"""
