@@ -11,6 +11,7 @@ PAGES = {
     "fans": ":material/category:",
     "reveal": ":material/visibility:",
     "pace": ":material/speed:",
+    "seats": ":material/groups_3:",
     "rounds": ":material/playing_cards:",
     "payouts": ":material/balance:",
     "data": ":material/fact_check:",

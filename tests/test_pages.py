@@ -13,11 +13,11 @@ from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component, w
 
 from analytics import reveal_statistics, warehouse
 from dashboard import i18n
-from dashboard.queries import behind, pace, reveal
+from dashboard.queries import behind, pace, reveal, seats
 from ingest.read import Reader
 from replay import ruleset, simulate
 
-PAGES = ("fans", "reveal", "pace")
+PAGES = ("fans", "reveal", "pace", "seats")
 Show = Callable[..., AppTest]
 
 
@@ -196,10 +196,10 @@ def test_the_course_of_hands(show: Show, measured: duckdb.DuckDBPyConnection) ->
 def test_dealt_hands_add_up(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
     show("pace", "many")
     found = pace.dealt({"ruleset": "hubei"})
-    for tiles, seats in ((13, 2), (14, 1)):
+    for tiles, hands in ((13, 2), (14, 1)):
         part = found.filter(tiles=tiles)
         n = measured.execute("SELECT count(*) FROM rounds WHERE ruleset = 'hubei' AND \"end\" <> 'aborted'").fetchall()
-        assert part["k"].sum() == part["n"][0] == seats * n[0][0]
+        assert part["k"].sum() == part["n"][0] == hands * n[0][0]
         assert part["exact"].sum() == pytest.approx(1)
         mean = float((part["exact"] * part["shanten"]).sum())
         assert mean == pytest.approx({13: 2.4292, 14: 1.9442}[tiles], abs=1e-4)
@@ -211,3 +211,49 @@ def test_wins_by_live_tiles(measured: duckdb.DuckDBPyConnection) -> None:
     both = split.group_by("live").agg(pl.col("wins").sum(), pl.col("n").sum()).sort("live")
     assert found["live"].to_list() == both["live"].to_list() and found["n"].to_list() == both["n"].to_list()
     assert found["win_rate"].to_list() == pytest.approx((both["wins"] / both["n"]).to_list())
+
+
+# Seats
+
+
+def test_who_pays_whom(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
+    show("seats", "many")
+    ended = measured.execute(
+        "SELECT round_id, dealer, base FROM rounds WHERE \"end\" <> 'aborted' AND ruleset = 'hubei'"
+    ).fetchall()
+    rounds = {key: (dealer, base) for key, dealer, base in ended}
+    for by in ("seat", "position"):
+        passed: dict[tuple[int, int], float] = {}
+        for key, payer, payee, points in measured.execute(
+            "SELECT round_id, from_seat, to_seat, points FROM ledger WHERE to_seat IS NOT NULL"
+        ).fetchall():
+            if key in rounds:
+                dealer, base = rounds[key]
+                first = dealer if by == "position" else 0
+                pair = ((payer - first) % 3, (payee - first) % 3)
+                passed[pair] = passed.get(pair, 0) + points / base
+        found = seats.flows({"ruleset": "hubei"}, by)
+        assert found["n"].unique().to_list() == [len(rounds)]
+        for payer, payee, stakes in found.select("payer", "payee", "stakes").iter_rows():
+            assert stakes == pytest.approx(100 * passed.pop((payer, payee)) / len(rounds))
+        assert not passed
+
+
+def test_how_long_a_dealer_stays(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
+    show("seats", "many")
+    counts: dict[int, list[int]] = {}
+    before: tuple = (None, None, None)
+    dealt = 0
+    for game, number, dealer, after in measured.execute(
+        "SELECT game_key, round, dealer, next_dealer FROM rounds WHERE \"end\" <> 'aborted' ORDER BY game_key, round"
+    ).fetchall():
+        dealt = dealt + 1 if before == (game, number - 1, dealer) else 1
+        before = (game, number, dealer)
+        if after is not None:
+            cell = counts.setdefault(min(dealt, 8), [0, 0])
+            cell[0] += after == dealer
+            cell[1] += 1
+    found = seats.streaks({})
+    assert {row["dealt"]: [row["k"], row["n"]] for row in found.iter_rows(named=True)} == counts
+    assert len(counts) > 3
+    assert found["model"][0] == sum(k for k, _ in counts.values()) / sum(n for _, n in counts.values())
