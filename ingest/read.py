@@ -130,7 +130,7 @@ class Reader:
             }
         )
 
-    def _sifted(self, parsed: Parsed) -> tuple[pa.RecordBatch, int, list[RejectRow]]:
+    def _sifted(self, parsed: Parsed) -> tuple[pa.RecordBatch, int, Sequence[RejectRow]]:
         """Take out the rounds that are known already; how many were repeats; the others are rejects."""
         rounds, rejects = parsed.rounds, parsed.rejects
         ids, contents = rounds.column("round_id").to_numpy(), rounds.column("content").to_numpy()

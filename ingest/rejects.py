@@ -1,8 +1,9 @@
 """The words for records that cannot be read as a round, and their Arrow schema (log-format.md section 3)."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from ingest.events import DICT
@@ -85,12 +86,35 @@ def raw_text(raw: bytes) -> str:
     return raw[:RAW_LIMIT].decode("utf-8", "backslashreplace")
 
 
-def batch(source: str, rows: Iterable[RejectRow]) -> pa.RecordBatch:
+class Repeated(Sequence):
+    """Rejects of a few kinds, of which millions may come: what is wrong stands once, each row only says where.
+
+    records, lines, bytes: int64[n]; kinds: int32[n], indices in `faults`, rows whose own place does not count.
+    """
+
+    def __init__(
+        self, records: np.ndarray, lines: np.ndarray, bytes: np.ndarray, kinds: np.ndarray, faults: list[RejectRow]
+    ) -> None:
+        self.places, self.kinds, self.faults = (records, lines, bytes), kinds, faults
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __getitem__(self, at: Any) -> RejectRow:
+        record, line, byte = (int(places[at]) for places in self.places)
+        return self.faults[self.kinds[at]]._replace(record=record, line=line, byte=byte)
+
+
+def batch(source: str, rows: Sequence[RejectRow]) -> pa.RecordBatch:
     """Rows of one source as a batch of REJECTS, in the order given."""
-    rows = list(rows)
     if not rows:
         return _NONE
-    columns = list(zip(*rows, strict=True)) or [()] * len(RejectRow._fields)
+    if isinstance(rows, Repeated):
+        few, kinds = batch(source, rows.faults), pa.array(rows.kinds)
+        arrays = [few.column(name).take(kinds) for name in REJECTS.names]
+        arrays[1:4] = map(pa.array, rows.places)
+        return pa.RecordBatch.from_arrays(arrays, schema=REJECTS)
+    columns = list(zip(*rows, strict=True))
     named = dict(zip(RejectRow._fields, columns, strict=True))
     named["message"] = [
         text if text.isascii() else text.encode("utf-8", "backslashreplace").decode() for text in named["message"]

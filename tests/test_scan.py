@@ -24,6 +24,8 @@ from ingest.formats import Context, kwx
 from ingest.formats.kwx_record import KEYS
 from ingest.formats.kwx_rows import COUNT, LAST, Block
 from ingest.read import Reader
+from ingest.rejects import Repeated
+from ingest.rejects import batch as rejects_batch
 from ingest.sources import LINE_LIMIT, Stream
 from ingest.write import write as convert
 from replay import ruleset
@@ -218,6 +220,20 @@ def test_pieces_do_not_matter(size: int, monkeypatch: pytest.MonkeyPatch) -> Non
 def test_how_a_file_may_start(start: bytes) -> None:
     same(start + LOG)
     same(start)
+
+
+def test_millions_of_the_same_faults_stand_among_rounds() -> None:
+    chance, few = random.Random(4), [b"x", b"{}", b'{"kwx":1}', b"", b"\xff\xfe", b"[1,2]\r", b"\0", b"nul"]
+    lines = [b"%d" % at if at % 90 == 7 else LINES[at // 50 % len(LINES)] if at % 50 == 3 else chance.choice(few)
+             for at in range(1500)]  # fmt: skip
+    for start in (b"", b"\xef\xbb\xbf"):
+        rounds_and_rejects = same(start + b"\n".join(lines), batch_rounds=400)
+        assert len({row["message"] for row in rounds_and_rejects[1]}) > 20
+    parts = kwx.read(Stream("x", [b"\n".join(lines)]), Context(scanner=scanner, batch_rounds=400))
+    columnar = [part.rejects for part in parts if isinstance(part.rejects, Repeated)]
+    assert columnar
+    for rejects in columnar:
+        assert rejects_batch("x", rejects).to_pylist() == rejects_batch("x", list(rejects)).to_pylist()
 
 
 def test_lines_that_are_too_long() -> None:

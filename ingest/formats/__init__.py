@@ -47,7 +47,7 @@ class Parsed(NamedTuple):
 
     rounds: pa.RecordBatch
     raws: Sequence[bytes]
-    rejects: list[RejectRow]
+    rejects: Sequence[RejectRow]
 
 
 @dataclass

@@ -8,7 +8,7 @@ way through kwx_record, line by line, which alone refuses records and says why.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -21,7 +21,7 @@ from ingest.formats.kwx_record import Record, record
 from ingest.formats.kwx_rows import AT, COUNT, LAST, NUMBER, OFFSET, STOP, Block, Scanner
 from ingest.formats.kwx_scanned import merged, scanned
 from ingest.formats.kwx_turned import Raws, texts
-from ingest.rejects import RAW_LIMIT, Reject, RejectRow
+from ingest.rejects import RAW_LIMIT, Reject, RejectRow, Repeated
 from ingest.sources import BLANK, LINE_LIMIT, TOO_LONG, UNENDED, WHOLE, Line, Stream, without_mark
 
 NAME = "kwx"
@@ -29,6 +29,7 @@ BY_LINE = True
 BATCH_BYTES = 1 << 24  # of lines held for one batch, whatever their number
 BLOCK_BYTES = 1 << 22
 SHORT = 64  # bytes of a line whose fault is remembered
+MANY, KINDS_MOST = 64, 256  # so many short lines of so few kinds are refused together
 HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 _KEY = re.compile(rb'"kwx"\s*:')
 
@@ -132,14 +133,19 @@ def parse_block(stream: Stream, block: Block, first: int, context: Context) -> P
     scanner: Scanner = context.scanner  # type: ignore[assignment]
     rows = block.rows[: block.place[COUNT]]
     table, fine = scanned(block, context)
-    at, rejects = np.flatnonzero(fine), []
+    at = np.flatnonzero(fine)
+    rejects: Sequence[RejectRow] = []
     marked = 0  # bytes of a byte order mark, which is no part of the first line
     if len(at) < len(rows):
         odd = np.flatnonzero(~fine)
-        lines = _lines(block, rows[odd])
-        marked = lines[0].byte - int(rows["byte"][odd[0]])
-        more, kept, rejects = _exact(stream, lines, first + odd, context)
-        table, at = merged(table, at, more, odd[kept])
+        again, rejects = _repeated(stream, block, odd, first, context)
+        odd = odd[~again]
+        if len(odd):
+            lines = _lines(block, rows[odd])
+            marked = lines[0].byte - int(rows["byte"][odd[0]])
+            more, kept, others = _exact(stream, lines, first + odd, context)
+            table, at = merged(table, at, more, odd[kept])
+            rejects = sorted([*rejects, *others]) if len(rejects) else others
     starts, stops = rows["start"][at], rows["stop"][at]
     if marked and len(at) and at[0] == 0:  # only the first line of a source has one
         starts[0] += marked
@@ -154,6 +160,36 @@ def parse_block(stream: Stream, block: Block, first: int, context: Context) -> P
         hashes = _hashed(view[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True))
     table |= _placed(stream, first + at, rows["number"][at], bytes_, hashes)
     return Parsed(rounds_batch(table, len(at)), raws, rejects)
+
+
+def _repeated(
+    stream: Stream, block: Block, odd: np.ndarray, first: int, context: Context
+) -> tuple[np.ndarray, Sequence[RejectRow]]:
+    """Of the rows `odd` of a block those that are refused as short lines of a few kinds: which, and the rejects."""
+    again = np.zeros(len(odd), bool)
+    names = "start", "stop", "unended", "too_long", "byte", "number"
+    starts, stops, unended, too_long, bytes_, numbers = (block.rows[name][odd] for name in names)
+    sizes = stops - starts
+    # A byte order mark is no part of the first line.
+    short = np.flatnonzero((sizes <= SHORT) & (unended + too_long == 0) & (bytes_ > 0))
+    if len(short) < MANY:
+        return again, []
+    kinds, firsts = context.scanner.codes(block.data, starts[short], sizes[short])  # type: ignore[union-attr]
+    if len(firsts) > KINDS_MOST:
+        return again, []
+    refused = context.refused
+    faults: list[RejectRow] = []
+    known = np.zeros(len(firsts), bool)
+    for kind, row in enumerate(short[firsts].tolist()):
+        lines = _lines(block, block.rows[odd[row : row + 1]])
+        if lines[0].data not in refused:
+            _exact(stream, lines, np.zeros(1, np.int64), context)
+        reject = refused.get(lines[0].data)
+        known[kind] = reject is not None
+        wrong = (reject.code, reject.field, reject.message) if reject else ("", None, "")
+        faults.append(RejectRow(0, 0, 0, *wrong, lines[0].data))
+    again[short[known[kinds]]] = True
+    return again, Repeated(first + odd[again], numbers[again], bytes_[again], kinds[known[kinds]], faults)
 
 
 def _lines(block: Block, rows: np.ndarray) -> list[Line]:
