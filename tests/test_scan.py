@@ -229,7 +229,8 @@ def test_millions_of_the_same_faults_stand_among_rounds() -> None:
     for start in (b"", b"\xef\xbb\xbf"):
         rounds_and_rejects = same(start + b"\n".join(lines), batch_rounds=400)
         assert len({row["message"] for row in rounds_and_rejects[1]}) > 20
-    parts = kwx.read(Stream("x", [b"\n".join(lines)]), Context(scanner=scanner, batch_rounds=400))
+    lines = [line for line in lines if line in few[:4] or line in LINES]
+    parts = kwx.read(Stream("x", [b"\n".join(lines)]), Context(scanner=scanner, batch_rounds=200))
     columnar = [part.rejects for part in parts if isinstance(part.rejects, Repeated)]
     assert columnar
     for rejects in columnar:
