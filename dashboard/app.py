@@ -16,6 +16,8 @@ PAGES = {
     "payouts": ":material/balance:",
     "data": ":material/fact_check:",
     "rules": ":material/menu_book:",
+    "fairness": ":material/verified_user:",
+    "together": ":material/hub:",
     "start": ":material/upload_file:",
 }
 

@@ -17,6 +17,8 @@ from analytics.fairness.tables import FAIR, Tables
 
 LEAST = 400
 PLANNED = 0.1  # shift, in standard deviations of a round, that is planned for
+NAMES = ("drift_start", "drift_dragons", "drift_draws", "drift_pairs")
+ORDER = f"WHERE {FAIR} AND time_ms IS NOT NULL"
 
 
 def drift(tables: Tables) -> list[Result]:
@@ -29,38 +31,47 @@ def drift(tables: Tables) -> list[Result]:
     rounds.  The note names the likeliest time of change; a fault that was always there is no drift.  By build of the
     server it can't run: no log format says which build dealt a round.
     """
-    order = f"WHERE {FAIR} AND time_ms IS NOT NULL"
     row = Result(13, "drift_start", "shuffle", unit="rounds", effect_unit="SD")
     by_build = row.but(name="drift_build", scope="global").not_run("no_build" if tables.rounds else "no_rounds")
-    names = ("drift_start", "drift_dragons", "drift_draws", "drift_pairs")
-    if not tables.one(f"SELECT count(*) FROM rounds {order}"):
-        return [*(row.but(name=name).not_run("no_times" if tables.rounds else "no_rounds") for name in names), by_build]
-    out = [by_build]
+    if not tables.one(f"SELECT count(*) FROM rounds {ORDER}"):
+        return [*(row.but(name=name).not_run("no_times" if tables.rounds else "no_rounds") for name in NAMES), by_build]
+    out, found = [by_build], values(tables)
+    for name in NAMES:
+        one = row.but(name=name, tier="T2" if name == "drift_pairs" else "T1")
+        out.append(change(one, *found[name]) if name in found else one.not_run("tier"))
+    return out
+
+
+def values(tables: Tables) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """What the log tells of each value in time's order: (value, round_id, time in ms), an array each."""
+    out = {}
     if tables.has("facts"):
         found = tables.columns(
             f"""
             SELECT round_id, time_ms, sum(start_shanten)::DOUBLE AS shanten,
                 sum(CASE WHEN facts.seat = rounds.dealer THEN start_dragons END)::DOUBLE AS dragons,
                 sum(useful_draws - useful_expected) AS draws
-            FROM rounds JOIN facts USING (round_id) {order}
+            FROM rounds JOIN facts USING (round_id) {ORDER}
             GROUP BY round_id, time_ms, game_key, round ORDER BY time_ms, game_key, round, round_id
             """
         )
         fair = starts.moments("shanten", 14)[0] + 2 * starts.moments("shanten", 13)[0]
-        for name, values in zip(names, (found["shanten"] - fair, found["dragons"], found["draws"]), strict=False):
-            out.append(change(row.but(name=name), values, found["round_id"], found["time_ms"]))
-    else:
-        out += [row.but(name=name).not_run("tier") for name in names[:3]]
-    row = row.but(name="drift_pairs", tier="T2")
+        each = (found["shanten"] - fair, found["dragons"], found["draws"])
+        out = {name: (one, found["round_id"], found["time_ms"]) for name, one in zip(NAMES, each, strict=False)}
     found = tables.columns(
-        f"SELECT round_id, time_ms, wall FROM rounds {order} AND wall IS NOT NULL "
+        f"SELECT round_id, time_ms, wall FROM rounds {ORDER} AND wall IS NOT NULL "
         "ORDER BY time_ms, game_key, round, round_id"
     )
-    if not len(found["wall"]):
-        return [*out, row.not_run("tier")]
-    walls = bytes_of(found["wall"], WALL)
-    pairs = (walls[:, 1:] == walls[:, :-1]).sum(axis=1) - pair_moments(WALL)[1][0]
-    return [*out, change(row, pairs, found["round_id"], found["time_ms"])]
+    if len(found["wall"]):
+        walls = bytes_of(found["wall"], WALL)
+        pairs = (walls[:, 1:] == walls[:, :-1]).sum(axis=1) - pair_moments(WALL)[1][0]
+        out["drift_pairs"] = pairs, found["round_id"], found["time_ms"]
+    return out
+
+
+def bridge(values: np.ndarray) -> np.ndarray:
+    """The running sum less its chord over its standard deviation times √n: a Brownian bridge under the null."""
+    return np.cumsum(values - values.mean()) / (float(values.std()) * np.sqrt(len(values)))
 
 
 def change(row: Result, values: np.ndarray, ids: np.ndarray, times: np.ndarray) -> Result:
@@ -70,9 +81,9 @@ def change(row: Result, values: np.ndarray, ids: np.ndarray, times: np.ndarray) 
     spread = float(values.std()) if n else 0.0
     if n < LEAST or spread == 0:
         return row.not_run("too_few", needed=LEAST)
-    bridge = np.cumsum(values - values.mean()) / (spread * np.sqrt(n))
-    at = int(np.argmax(np.abs(bridge)))
-    distance = float(abs(bridge[at]))
+    away = bridge(values)
+    at = int(np.argmax(np.abs(away)))
+    distance = float(abs(away[at]))
     before, after = values[: at + 1], values[at + 1 :]
     shift = float((after.mean() - before.mean()) / spread) if len(after) else 0.0
     se = float(np.sqrt(1 / (at + 1) + 1 / max(n - at - 1, 1)))

@@ -90,8 +90,11 @@ def counts(hands: np.ndarray) -> np.ndarray:
     return np.bincount(cells, minlength=groups * KINDS).reshape(groups, KINDS)
 
 
-def places(tables: Tables, wall: bool) -> Result:
-    """Kind × place of one form of check 7."""
+def place_counts(tables: Tables, wall: bool) -> tuple[np.ndarray, np.ndarray, int]:
+    """(tiles by kind of each place int64[places, 21], tiles that each place has in a round, rounds).
+
+    Places: the hands of the dealer, the next and the one before, then the 44 tiles of the wall, or all of them as one.
+    """
     sizes = np.array([14, 13, 13] + ([1] * WALL if wall else [WALL]))
     found, n = np.zeros((len(sizes), KINDS), np.int64), 0
     for hands, tiles in deals(tables, wall):
@@ -101,6 +104,12 @@ def places(tables: Tables, wall: bool) -> Result:
             found[3:] += counts(tiles[:, :, None])
     if not wall:
         found[3] = n * COPIES - found[:3].sum(axis=0)
+    return found, sizes, n
+
+
+def places(tables: Tables, wall: bool) -> Result:
+    """Kind × place of one form of check 7."""
+    found, sizes, n = place_counts(tables, wall)
     name, tier = ("kind_by_place", "T2") if wall else ("kind_by_hand", "T1")
     row = Result(7, name, "shuffle", tier=tier, n=n)
     if n < LEAST:
