@@ -4,6 +4,7 @@ No script, nothing from elsewhere: it reads the same everywhere.  What comes fro
 """
 
 import json
+import math
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -68,6 +69,7 @@ def section(of: Report, language: str) -> str:
     cut = {row.name for row in of.rows if row.family == "pair" and row.note and json.loads(row.note).get("left_out")}
     for name in dict.fromkeys(row.name for row in of.rows if personal(row) and row.name not in cut):
         parts.append(quantiles([row for row in of.rows if row.name == name and row.statistic is not None], language))
+    parts.append(funnel([row for row in of.rows if row.name == "net_results"], language))
     controls = [row for row in of.rows if row.family == "control"]
     parts.append(f"<h2>{escape(say['controls'])}</h2>{table(of, controls, language)}")
     parts.append(f"<h2>{escape(say['method'])}</h2><p>{escape(say['method_text'])}</p><p>{escape(say['again'])}</p>")
@@ -145,6 +147,42 @@ def quantiles(rows: Sequence[Result], language: str) -> str:
         f'<figure><figcaption>{escape(title(found[0], language))}</figcaption><svg role="img" viewBox="0 0 {WIDTH} '
         f'{HEIGHT}" width="{WIDTH}" aria-label="{escape(told)}">{band(n, expected, at)}{axes(low, high, at, expected)}'
         f'{dots}</svg><p class="small">{escape(told)}</p></figure>'
+    )
+
+
+def funnel(rows: Sequence[Result], language: str) -> str:
+    """Effects of the accounts over how many rounds they played, with the 95 % interval around zero of each."""
+    rows = [row for row in rows if row.p is not None and row.effect is not None]
+    if len(rows) < 5:
+        return ""
+    most = max(row.n for row in rows)
+    top = max(max(abs(row.effect), (row.high - row.low) / 2) for row in rows) * 1.1
+
+    def at(n: int, y: float) -> tuple[float, float]:
+        across = EDGE + math.log1p(n) / math.log1p(most) * (WIDTH - 2 * EDGE)
+        return across, HEIGHT / 2 - y / top * (HEIGHT / 2 - EDGE)
+
+    marks = []
+    for row in rows:
+        x, y = at(row.n, row.effect)
+        half = (row.high - row.low) / 2
+        for edge in (half, -half):
+            level = at(row.n, edge)[1]
+            marks.append(f'<line x1="{x - 3:.1f}" x2="{x + 3:.1f}" y1="{level:.1f}" y2="{level:.1f}" stroke="#8889"/>')
+        fill = "#d07a1e" if row.status != "passed" else "#3b7fc4"
+        marks.append(
+            f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{fill}" fill-opacity=".75">'
+            f"<title>{escape(row.subject or '')}: {number(row.effect)} ({row.n:,})</title></circle>"
+        )
+    told = words()[language]["funnel"].format(
+        n=len(rows), most=f"{most:,}", high=number(max(row.effect for row in rows)),
+        low=number(min(row.effect for row in rows)),
+    )  # fmt: skip
+    middle = f'<line x1="{EDGE}" x2="{WIDTH - EDGE}" y1="{HEIGHT / 2}" y2="{HEIGHT / 2}" stroke="#8884"/>'
+    return (
+        f'<figure><figcaption>{escape(title(rows[0], language))}</figcaption><svg role="img" viewBox="0 0 {WIDTH} '
+        f'{HEIGHT}" width="{WIDTH}" aria-label="{escape(told)}">{middle}{"".join(marks)}</svg>'
+        f'<p class="small">{escape(told)}</p></figure>'
     )
 
 

@@ -9,9 +9,19 @@ from fairness_played import played
 from fairness_tables import empty
 from scipy.optimize import minimize
 from scipy.special import expit
-from scipy.stats import hypergeom, kstest, norm
+from scipy.stats import hypergeom, kstest, t
 
-from analytics.fairness import battery, deal_ins, pair_money, passed_wins, payers, seating, strength, transfers
+from analytics.fairness import (
+    battery,
+    deal_ins,
+    net_results,
+    pair_money,
+    passed_wins,
+    payers,
+    seating,
+    strength,
+    transfers,
+)
 from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
 
@@ -154,7 +164,40 @@ def test_money_of_a_pair_is_that_of_a_slow_reading() -> None:
     assert (
         mine.n == n and np.isclose(mine.statistic, z, rtol=1e-4) and np.isclose(mine.effect, 2 * total / n, rtol=1e-4)
     )
-    assert np.isclose(mine.p, 2 * norm.sf(abs(z)), rtol=1e-3)
+    rng = np.random.default_rng(3)
+    sums = np.array(list(games.values()))
+    flipped = rng.choice([-1, 1], (200_000, len(sums))) @ sums + rng.normal(0, unknown**0.5, 200_000)
+    assert np.isclose(mine.p, (np.abs(flipped) >= abs(total)).mean(), atol=0.01)
+
+
+def test_accounts_are_compared_with_those_that_play_alike() -> None:
+    rng = np.random.default_rng(8)
+    p, seen = [], []
+    for _ in range(12):
+        habits, error = rng.random((60, 3)), rng.uniform(0.03, 0.2, 60)
+        value = 0.5 - 1.2 * habits[:, 0] ** 2 + 0.3 * habits[:, 1] + rng.normal(0, 0.05, 60) + rng.normal(0, error)
+        value[0] += 0.6
+        found = net_results.alike(value, error, habits)
+        z = (value - found.expected) / np.sqrt(found.noise**2 + found.spread**2 + found.error**2)
+        p += list(2 * t.sf(np.abs(z[1:]), found.free))
+        seen.append(value[0] - found.expected[0])
+    assert kstest(p, "uniform").pvalue > 0.001 and abs(np.mean(seen) - 0.6) < 0.15
+
+
+def test_an_account_is_measured_by_its_own_rounds() -> None:
+    of = honest(4)
+    known = strength.strengths(of)
+    own = net_results.own_strengths(of, known)
+    told, rounds = [], []
+    for at, who in enumerate(of.account.tolist()):
+        if 3 in who:
+            seat = who.index(3)
+            others = sum(known.value[one] for one in who if one != 3)
+            told.append((of.net[at, seat] + others / 3) * 1.5)
+            rounds.append((of.net[at, seat], at))
+    assert np.isclose(own.value[3], np.mean(told)) and own.rounds[3] == len(told)
+    assert 0.7 < own.error[3] / (np.std(told) / len(told) ** 0.5) < 1.5
+    assert net_results.telling(of, 3, 1)[0] == max(rounds)[1] and net_results.telling(of, 3, -1)[0] == min(rounds)[1]
 
 
 def test_passes_of_a_pair_are_dealt_by_lot_among_like_offers() -> None:

@@ -1,6 +1,7 @@
 """Exact sums of unlike coin tosses against adding one toss after another, and rows of many pairs."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -46,6 +47,23 @@ def test_long_sums_are_near_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> N
     near = exact_sums.tails(*asked)
     assert np.allclose(np.log(near.above), np.log(exact.above), atol=0.1) and exact.above[0] < 0.01
     assert np.allclose(near.at, exact.at, rtol=0.1)
+
+
+def test_sums_of_either_sign_have_the_tails_of_all_their_signs() -> None:
+    rng = np.random.default_rng(5)
+    sizes = [rng.exponential(1, 16) * rng.choice([-1, 1], 16), np.array([30.0, *rng.exponential(1, 15)])]
+    signs = np.array(list(product((-1, 1), repeat=16)))
+    which = np.repeat([0, 1], 16)
+    for quantile in (0.3, 0.9, 0.999):
+        every = [np.abs(signs @ one) for one in sizes]
+        total = np.array([np.quantile(one, quantile) for one in every])
+        told = [(one >= at).mean() for one, at in zip(every, total, strict=True)]
+        p = exact_sums.signs(total, np.concatenate(sizes), which, np.zeros(2))
+        assert abs(np.log(p[0] / told[0])) < 0.15
+        assert p[1] > told[1] / 2  # one number that outweighs all others: never far too small
+    assert exact_sums.signs(np.zeros(1), sizes[0], which[:16], np.ones(1)) == 1.0
+    wide = exact_sums.signs(np.array([60.0]), np.ones(4), np.zeros(4, int), np.array([396.0]))
+    assert np.isclose(wide, 2 * norm.sf(3), rtol=0.02)
 
 
 def test_randomised_p_values_are_uniform_however_coarse_the_count_is() -> None:

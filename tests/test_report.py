@@ -68,7 +68,13 @@ def test_names_from_logs_are_text(tmp_path: Path) -> None:
         Result(15, "draw_luck", "account", "account", f"{EVIL}{n}", n=9, p=0.5, statistic=float(n), status="passed")
         for n in range(6)
     ] + [Result(15, "draw_luck", "account", "account", EVIL, n=9, p=1e-9, statistic=9.0, status="review")]
+    rows += [
+        Result(18, "net_results", "account", "account", f"{EVIL}{n}", n=300 + n, p=0.5, effect=0.1, low=-0.1, high=0.3,
+               statistic=1.0)
+        for n in range(6)
+    ]  # fmt: skip
     page = report_html.page(made(rows, sources=[{"source": EVIL, "sha256": "x", "rounds": 1}]))
+    assert page.count(report.words()["en"]["funnel"].split("{")[0]) >= 1
     assert "<script" not in page and "&lt;script&gt;" in page
     assert not re.findall(r"(?:src|href)=\"(?!#)", page) and "http" not in page
     report_html.write(tmp_path / "r.html", made(rows))

@@ -16,6 +16,8 @@ from scipy.stats import norm
 
 LONG = 500  # tosses from which the normal distribution serves
 NODES = 9  # of the shift's distribution; they reach 4.5 of its deviations
+STEPS = 40  # of finding a saddlepoint
+MIDDLE = 0.05  # standard deviations
 BLOCK = 40_000  # numbers held at a time: what a processor keeps near
 
 
@@ -82,6 +84,36 @@ def _short(logits, starts, sizes, hits, spread, x, weights) -> Tails:  # noqa: A
     places = np.arange(longest + 2)
     return Tails(*(np.where(which, whole, 0.0).sum(axis=1) for which in (
         places < hits[:, None], places == hits[:, None], places > hits[:, None])))  # fmt: skip
+
+
+def signs(total: np.ndarray, sizes: np.ndarray, which: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """P(|S| ≥ |total|) of sums S of numbers that are as likely to be above as below zero; float64[sums].
+
+    sizes: the numbers, their signs don't matter; which: the sum that each belongs to; more: variance of a normal number
+    that is in the sum besides.  Lugannani and Rice's saddlepoint formula, whose relative error is of the order of one
+    over how many numbers there are, far out too; in the middle the straight line to its value there.
+    """
+    count = len(total)
+    variance = np.bincount(which, sizes**2, count) + more
+    scale = np.sqrt(np.maximum(variance, 1e-300))
+    size, rest = np.abs(sizes) / scale[which], more / np.maximum(variance, 1e-300)
+    z = np.abs(total) / scale
+    # a sum can't exceed that of all its numbers
+    most = np.where(rest > 0, np.inf, np.bincount(which, size, count)) * (1 - 1e-9)
+    at = np.clip(z, MIDDLE, most)
+    t = at.copy()
+    for _ in range(STEPS):
+        bend = np.tanh(size * t[which])
+        slope = np.bincount(which, size * bend, count) + t * rest - at
+        steep = np.bincount(which, size**2 * (1 - bend**2), count) + rest
+        t = np.clip(t - slope / np.maximum(steep, 1e-12), t / 3, 3 * t)
+    bend = np.tanh(size * t[which])
+    steep = np.bincount(which, size**2 * (1 - bend**2), count) + rest
+    cumulant = np.bincount(which, np.logaddexp(size * t[which], -size * t[which]) - np.log(2), count) + t**2 * rest / 2
+    w, v = np.sqrt(np.maximum(2 * (t * at - cumulant), 1e-300)), t * np.sqrt(np.maximum(steep, 1e-300))
+    tail = norm.sf(w) + norm.pdf(w) * (1 / v - 1 / w)
+    tail = np.where(z < MIDDLE, 0.5 - (0.5 - tail) * z / MIDDLE, tail)
+    return np.clip(2 * tail, 1e-300, 1.0)
 
 
 def share_of(name: str, subject: str) -> float:

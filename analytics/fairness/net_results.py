@@ -11,16 +11,17 @@ from scipy.stats import norm, t
 
 from analytics.fairness import strength
 from analytics.fairness.battery import Check
+from analytics.fairness.cohort import FAR, USUAL
 from analytics.fairness.multiplicity import Q
 from analytics.fairness.pair_rows import rounds_for
-from analytics.fairness.result import POWER, Result
+from analytics.fairness.result import EVIDENCE, POWER, Result
 from analytics.fairness.strength import SHARE, Results, Strengths
 from analytics.fairness.tables import FAIR, Tables
 
 ROUNDS, GAMES = 300, 30  # of an account, below which it is left out
 ACCOUNTS = 30  # below which there is no cohort
 PLANNED = 0.5  # base stakes a round
-USUAL = 20  # games that an account's own variance is drawn towards everybody's by
+SHRUNK = 20  # games that an account's own variance is drawn towards everybody's by
 STEPS = 20
 HABITS = ("slips", "careless", "reveals")
 
@@ -50,7 +51,7 @@ def own_strengths(results: Results, known: Strengths) -> Own:
     squares = np.bincount(whose, np.bincount(place, each - value[who]) ** 2, accounts)
     count = np.bincount(whose, minlength=accounts)
     usual = squares.sum() / max(count.sum(), 1)
-    variance = (squares + USUAL * usual) / (count + USUAL) * count / n**2
+    variance = (squares + SHRUNK * usual) / (count + SHRUNK) * count / n**2
     shares = strength.met(results, accounts)
     variance += shares.multiply(shares) @ known.variance / (2 * n) ** 2
     scale = np.bincount(who, np.repeat(results.scale, 3), accounts) / n
@@ -83,37 +84,47 @@ def habits(tables: Tables, names: np.ndarray) -> np.ndarray:
     return out
 
 
-class Cohort(NamedTuple):
+class Alike(NamedTuple):
     """What the others that play alike win: expectation, its standard error, and the spread that skill leaves."""
 
     expected: np.ndarray
+    noise: np.ndarray  # standard error of each account's own value
     error: np.ndarray
     spread: float
     free: int  # degrees of freedom
 
 
-def cohort(value: np.ndarray, error: np.ndarray, of: np.ndarray) -> Cohort:
+def alike(value: np.ndarray, error: np.ndarray, of: np.ndarray) -> Alike:
     """Strengths on habits and their squares, by weighted least squares that a few odd accounts do not move."""
     centred = (of - np.median(of, axis=0)) / np.maximum(of.std(axis=0), 1e-9)
     x = np.column_stack([np.ones(len(value)), centred, centred**2])
     free = len(value) - x.shape[1]
     spread, trust = 0.1, np.ones(len(value))
-    middle = float(norm.ppf(0.75)) * np.sqrt(free / len(value))
+    usual = USUAL * free / len(value)
     for _ in range(STEPS):
         weights = trust / (error**2 + spread**2)
         inverse = np.linalg.pinv((x * weights[:, None]).T @ x)
         away = value - x @ (inverse @ (x.T @ (weights * value)))
 
         def excess(at: float, away: np.ndarray = away) -> float:
-            return float(np.median(np.abs(away) / np.sqrt(error**2 + at**2))) - middle
+            return float(np.minimum(away**2 / (error**2 + at**2), FAR**2).mean()) - usual
 
         spread = brentq(excess, 0.0, 10.0) if excess(0.0) > 0 > excess(10.0) else 0.0
         z = away / np.sqrt(error**2 + spread**2)
         trust = np.clip(1 - (z / 4.7) ** 2, 0, 1) ** 2
+    # Habits move with the same luck as results, so that less than the error may be left; then that is what there is.
+    noise = error * min(1.0, 1 + excess(0.0) / usual) ** 0.5
     # as if each account were left out of its own expectation
     reach = np.einsum("ij,jk,ik->i", x, inverse, x)
     others = np.maximum(1 - weights * reach, 0.05)
-    return Cohort(value - away / others, np.sqrt(reach / others), spread, free)
+    return Alike(value - away / others, noise, np.sqrt(reach / others), spread, free)
+
+
+def telling(results: Results, account: int, sign: float) -> tuple[int, ...]:
+    """The rounds in which an account won, or with a sign below zero lost, most beyond the luck of its tiles."""
+    at, seat = np.nonzero(results.account == account)
+    order = np.argsort(-np.sign(sign) * results.net[at, seat] * results.scale[at], kind="stable")[:EVIDENCE]
+    return tuple(int(one) for one in results.round_id[at[order]])
 
 
 def net_results(tables: Tables) -> list[Result]:
@@ -139,9 +150,9 @@ def net_results(tables: Tables) -> list[Result]:
     if len(tested) < ACCOUNTS:
         return [row.but(n=len(tested), unit="accounts").not_run("too_few", needed=ACCOUNTS)]
     value, error = own.value[tested], own.error[tested]
-    like = cohort(value, error, habits(tables, results.names)[tested])
+    like = alike(value, error, habits(tables, results.names)[tested])
     away = value - like.expected
-    spread = np.sqrt(error**2 + like.spread**2 + like.error**2)
+    spread = np.sqrt(like.noise**2 + like.spread**2 + like.error**2)
     z = away / spread
     p = np.maximum(2 * t.sf(np.abs(z), like.free), 1e-300)
     bound = float(t.isf(Q / len(tested) / 2, like.free))
@@ -157,6 +168,7 @@ def net_results(tables: Tables) -> list[Result]:
                 low=effect - 1.96 * width, high=effect + 1.96 * width, p=float(p[at]),
                 power=float(norm.sf(bound - PLANNED / width)), detectable=reach * width,
                 needed=rounds_for(n, width, floor, PLANNED / reach),
+                evidence=telling(results, account, z[at]) if p[at] <= Q else (),
             )
         )  # fmt: skip
     return out

@@ -1,15 +1,15 @@
 """Money of pairs against what strengths lead to expect: the sums behind checks 20 and 22.
 
 A pair's rounds are added up by game, since rounds of a game depend on each other, and each game's sum is as likely to
-be above as below what is expected: given their sizes, the total has variance Σ (sum of a game)².  To that comes how
-well the strengths are known.  The strengths of the pair are those it shows elsewhere, without each other.
+be above as below what is expected: the null is that of all ways to give the sums their signs.  To that comes how well
+the strengths are known.  The strengths of the pair are those it shows elsewhere, without each other.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
 
+from analytics.fairness.exact_sums import signs
 from analytics.fairness.multiplicity import benjamini_hochberg
 from analytics.fairness.pair_rows import Pairs, rows, standing_out
 from analytics.fairness.result import Result
@@ -40,13 +40,14 @@ class Places(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Of pairs: rounds that count, games, sum, its variance over games, and how well what is expected is known."""
+    """Of pairs: rounds that count, games, sum, its variance over games, how well what is expected is known, and p."""
 
     n: np.ndarray
     games: np.ndarray
     total: np.ndarray
     over_games: np.ndarray
     unknown: np.ndarray
+    p: np.ndarray
 
 
 def judge(row: Result, results: Results, money: Money, sign: str, least: int, planned: float) -> list[Result]:
@@ -79,8 +80,7 @@ def judge(row: Result, results: Results, money: Money, sign: str, least: int, pl
         found = measure(results, of, money.weights, odd, ends)
         spread = np.sqrt(found.over_games + found.unknown) + 1e-12
         z = found.total / spread
-        p = np.maximum(2 * norm.sf(np.abs(z)), 1e-300)
-        p[found.games < GAMES] = 1.0
+        p = np.where(found.games < GAMES, 1.0, found.p)
         new = standing_out(np.where(odd, 1.0, p), benjamini_hochberg(p), ends)
         if not new.any():
             break
@@ -134,4 +134,6 @@ def measure(results: Results, of: Places, weights: tuple[float, float, float], o
     sums = np.add.reduceat(away, begin)
     here = of.pair[begin]
     games = np.bincount(here, np.add.reduceat(counted.astype(float), begin) > 0, pairs)
-    return Found(n.astype(np.int64), games, np.bincount(here, sums, pairs), np.bincount(here, sums**2, pairs), unknown)
+    total = np.bincount(here, sums, pairs)
+    p = signs(total, sums, here, unknown)
+    return Found(n.astype(np.int64), games, total, np.bincount(here, sums**2, pairs), unknown, p)

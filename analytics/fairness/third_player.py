@@ -29,7 +29,7 @@ def third_player(tables: Tables) -> list[Result]:
     """22. The third player's result beside a pair.
 
     Statistic: what whoever sits with the two wins, luck of the tiles and the strengths of all three taken off, summed
-    by game, over the root of the sum of squares. Null: N(0, 1): a third is as well off with these two as with any two
+    by game, over the root of the sum of squares. Null: as in 20: a third is as well off with these two as with any two
     of their strengths, which come from rounds in which they play apart; how well they are known widens it. Both tails.
     Tier T1, accounts, facts. Unit: rounds, pairs with 100 and 15 games. Planned for: half a base stake a round.
     """

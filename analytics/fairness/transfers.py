@@ -26,9 +26,10 @@ def net_transfer(tables: Tables) -> list[Result]:
     """20. Net transfer.
 
     Statistic: what the first passes to the second less what it passes to the third, luck of the tiles and a third of
-    the difference of their strengths taken off, summed by game, over the root of the sum of squares: whose opponent is
-    whose is exchanged within a table and day, with the signs of whole games. Null: N(0, 1); strengths come from
-    rounds without each other, and how well they are known widens it. Both tails. Rounds of pairs that stand out are set
+    the difference of their strengths taken off, summed by game, over the root of the sum of squares. Null: a
+    permutation within table and day: in each game the two opponents change places or not, which gives its sum either
+    sign; all these ways together by a saddlepoint. Strengths come from rounds without each other, and how well they are
+    known widens it. Both tails. Rounds of pairs that stand out are set
     aside, and all others tested again. Tier T1, accounts, facts. Unit: rounds, pairs with 100 and 15 games. Planned
     for: half a base stake a round. A pair that never plays apart shows a transfer only where it exceeds any
     difference of skill: `needed` is then missing.
