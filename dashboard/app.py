@@ -18,6 +18,7 @@ PAGES = {
     "rules": ":material/menu_book:",
     "fairness": ":material/verified_user:",
     "together": ":material/hub:",
+    "methods": ":material/function:",
     "start": ":material/upload_file:",
 }
 

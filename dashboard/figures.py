@@ -11,7 +11,7 @@ from dashboard import screen
 from dashboard.queries import behind
 from dashboard.screen import FEW, percent, t
 
-SIGNED = re.compile(r"(^|_)(net|result|luck|adjusted)(_|$)")  # statistics that can be gains and losses
+SIGNED = re.compile(r"(^|_)(net|result|luck|adjusted|worth)(_|$)")  # statistics that can be gains and losses
 
 
 def name(id: str) -> str:
@@ -41,7 +41,8 @@ def shown(id: str, value: float | None) -> str:
         return t("app.none")
     if one.unit == "share":
         return percent(value)
-    return stakes(value) if SIGNED.search(id) else f"{value:.2f}"
+    digits = 4 if one.unit == "draws" else 2
+    return stakes(value, digits) if SIGNED.search(id) else f"{value:.{digits}f}"
 
 
 def cell(row: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -11,13 +11,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component, walk
 
-from analytics import reveal_statistics, warehouse
+from analytics import measure, metrics, reveal_statistics, warehouse
 from dashboard import i18n
 from dashboard.queries import behind, pace, reveal, seats
 from ingest.read import Reader
 from replay import ruleset, simulate
 
-PAGES = ("fans", "reveal", "pace", "seats")
+PAGES = ("fans", "reveal", "pace", "seats", "methods")
 Show = Callable[..., AppTest]
 
 
@@ -65,7 +65,7 @@ def test_pages_explain_themselves(show: Show, page: str, language: str, kind: st
         assert words["state.one"] in [info.value for info in test.info]
     else:
         found = charted(test)
-        assert found and all(len(chart.alt) > 20 for chart in found)
+        assert (found or page == "methods") and all(len(chart.alt) > 20 for chart in found)
         assert len({chart.alt for chart in found}) == len(found) == len(test.dataframe)
 
 
@@ -257,3 +257,27 @@ def test_how_long_a_dealer_stays(show: Show, measured: duckdb.DuckDBPyConnection
     assert {row["dealt"]: [row["k"], row["n"]] for row in found.iter_rows(named=True)} == counts
     assert len(counts) > 3
     assert found["model"][0] == sum(k for k, _ in counts.values()) / sum(n for _, n in counts.values())
+
+
+# Methods
+
+
+@pytest.mark.parametrize("group", metrics.GROUPS)
+def test_every_statistic_is_worked_out(show: Show, measured: duckdb.DuckDBPyConnection, group: str) -> None:
+    rows = component(show("methods", "many", group=group), "methods")["rows"]
+    members = [one for one in metrics.registry().values() if one.group == group]
+    assert [row["cells"][0] for row in rows] == [one.en for one in members]
+    for one, row in zip(members, rows, strict=True):
+        found = measure.metrics(measured, [one.id]) if one.kind != "quantile" else measure.quantile(measured, one.id)
+        assert found.height == 1 or row["id"] is None
+        if found.height and one.kind != "quantile":
+            k, n = (part.replace(",", "") for part in row["cells"][3].split(" = ")[0].split(" ÷ "))
+            assert (float(k), int(n)) == (pytest.approx(found["k"][0], abs=0.006), found["n"][0])
+            assert row["cells"][4]["value"] == row["cells"][3].split(" = ")[1]
+
+
+@pytest.mark.parametrize("topic", ["rate", "mean", "quantile", "fans", "lift", "pursuit", "matched", "luck", "dealer"])
+def test_other_methods_are_worked_out(show: Show, topic: str) -> None:
+    texts = [node.value for node in show("methods", "many", topic=topic).markdown]
+    assert i18n.words("en")[f"methods_text.{topic}"] in texts
+    assert any("Here:" in text for text in texts)
