@@ -68,7 +68,7 @@ def leaderboard(
         raise MetricError(f"{name} is a quantile: accounts are not ranked by it")
     cells, (sums,) = measure.totals(connection, [one], ACCOUNT, where)
     enough = np.flatnonzero(sums.n >= max(least, 1))
-    sums = intervals.Sums(*(column[enough] for column in sums))
+    sums = sums.each(lambda column: column[enough])
     found = intervals.shrink(sums, one.kind == "rate")
     frame = cells[enough.tolist()].drop("_cell").with_columns(
         *measure.estimates(one, sums),

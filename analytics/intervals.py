@@ -2,17 +2,21 @@
 
 A statistic is k / n, two sums over games.  Rounds of a game depend on each other (the winner deals next) and seats of
 a round still more, so that the game is the unit of sampling: kk, kn and nn are the sums of k·k, k·n and n·n over
-games.  All arguments are float64 arrays of one length, one entry a cell; everything is 95 % and two-sided.
+games, and so with three letters.  All arguments are float64 arrays of one length, one entry a cell; everything is 95 %
+and two-sided.
 """
 
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaincinv
 
 Z = NormalDist().inv_cdf(0.975)
 FEWEST_GAMES = 20  # with fewer a rate's design effect is not estimated
 FEWEST_EVENTS = 10  # with fewer for or against it is taken to be at least 1
+FEWEST_PAID = 10  # games with a payment, by effective number: below it payments are taken as rare
 LEAST_EFFECT = 0.05  # of seats that share one outcome: below it the estimate itself is too rough
 
 
@@ -25,6 +29,14 @@ class Sums(NamedTuple):
     kk: np.ndarray
     kn: np.ndarray
     nn: np.ndarray
+    kkk: np.ndarray | None = None  # these four, for the skewness of a mean, may be left out together
+    kkn: np.ndarray | None = None
+    knn: np.ndarray | None = None
+    nnn: np.ndarray | None = None
+
+    def each(self, function: Callable[[np.ndarray], np.ndarray]) -> "Sums":
+        """What the function makes of every sum."""
+        return Sums(*(None if column is None else function(column) for column in self))
 
 
 class Estimate(NamedTuple):
@@ -57,12 +69,63 @@ def variance(sums: Sums) -> np.ndarray:
     return np.where((sums.games > 1) & (sums.n > 0), found, np.nan)
 
 
-def mean(sums: Sums) -> Estimate:
-    """k / n with a t interval of games - 1 degrees of freedom; no interval with fewer than two games."""
+def mean(sums: Sums, signed: bool = True) -> Estimate:
+    """k / n with a t interval of games - 1 degrees of freedom; no interval with fewer than two games.
+
+    Payments are skewed, and a t interval then misses on one side: where the sums of cubes are there, it is widened to
+    hold the interval that allows for the skewness seen (Hall's transformation) too.  signed: k may be negative.  What
+    can't be, and is rare (in few games, and in less than half of them), has an interval of its own (`rare`), and none
+    where nothing was seen at all.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(sums.n > 0, sums.k / sums.n, np.nan)
-    half = t_quantile(sums.games - 1) * np.sqrt(variance(sums))
-    return Estimate(value, value - half, value + half)
+    t, error = t_quantile(sums.games - 1), np.sqrt(variance(sums))
+    low, high = value - t * error, value + t * error
+    if sums.kkk is not None:
+        skew = skewness(sums)
+        low = np.minimum(low, value - error * unskewed(t, skew, sums.games))
+        high = np.maximum(high, value - error * unskewed(-t, skew, sums.games))
+    if not signed:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            paid = np.where(sums.k > 0, sums.k**2 / sums.kk, 0)
+        few = (paid < FEWEST_PAID) & (2 * paid < sums.games) & (sums.games > 1)
+        least, most = rare(sums)
+        low, high = np.where(few, least, low), np.where(few, most, high)
+    return Estimate(value, low, high)
+
+
+def rare(sums: Sums) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval of k / n, from few games with a k above 0 as a Poisson number of payments of unequal size.
+
+    The gamma interval of Fay and Feuer for a weighted sum of Poisson counts.  Its upper end allows for one payment
+    more, of the size of those seen; nan where none was.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        one = sums.kk / sums.k
+        more, squares = sums.k + one, sums.kk + one * one
+        low = gammaincinv(sums.k**2 / sums.kk, 0.025) * one / sums.n
+        high = gammaincinv(more**2 / squares, 0.975) * (squares / more) / sums.n
+    seen = sums.k > 0
+    return np.where(seen, low, np.nan), np.where(seen, high, np.nan)
+
+
+def skewness(sums: Sums) -> np.ndarray:
+    """Of what games add to k beyond k / n times their n; 0 where nothing varies."""
+    assert sums.kkk is not None and sums.kkn is not None and sums.knn is not None and sums.nnn is not None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = sums.k / sums.n
+        squares = np.maximum(sums.kk - 2 * r * sums.kn + r * r * sums.nn, 0)
+        cubes = sums.kkk - 3 * r * sums.kkn + 3 * r * r * sums.knn - r**3 * sums.nnn
+        found = cubes / squares**1.5 * np.sqrt(sums.games)
+    return np.where(np.isfinite(found) & (squares > 1e-12 * (sums.kk + 1e-300)), found, 0.0)
+
+
+def unskewed(quantile: np.ndarray, skew: np.ndarray, games: np.ndarray) -> np.ndarray:
+    """Where a studentised mean of so skewed a sample has the quantile of one without skewness (Hall 1992)."""
+    root = np.sqrt(np.maximum(games, 1))
+    third = np.where(np.abs(skew) < 1e-6, 1.0, skew / 3)
+    moved = root / third * (np.cbrt(1 + 3 * third * (quantile / root - skew / (6 * root * root))) - 1)
+    return np.where(np.abs(skew) < 1e-6, quantile, moved)
 
 
 def rate(sums: Sums) -> Estimate:

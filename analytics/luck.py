@@ -20,7 +20,9 @@ from analytics.selection import Where, polars, source_of
 from replay import luck
 
 # The net of those rounds of which the luck is known.
-NET = Metric("net", "luck", "mean", "adjusted + luck", "lucked", "stakes", "净得", "Net", scale=luck.MILLION)
+NET = Metric(
+    "net", "luck", "mean", "adjusted + luck", "lucked", "stakes", "净得", "Net", scale=luck.MILLION, signed=True
+)
 FIELDS = (
     "start_tiles", "start_shanten", "useful_draws", "useful_expected", "ready_hits", "ready_expected",
     "replacement_hits", "replacement_expected",

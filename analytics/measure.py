@@ -16,6 +16,8 @@ from analytics.intervals import Sums
 from analytics.metrics import Metric, MetricError, get
 from analytics.selection import SPLITS, Where, polars, source_of
 
+SQUARES, CUBES = Sums._fields[:6], Sums._fields[6:]
+
 
 def metric(
     connection: duckdb.DuckDBPyConnection, name: str, by: Sequence[str] = (), where: Where = None
@@ -52,7 +54,7 @@ def metrics(
 
 def estimates(one: Metric, sums: Sums) -> list[pl.Series]:
     """The columns k, n, games, value, low, high of a statistic's sums."""
-    found = intervals.rate(sums) if one.kind == "rate" else intervals.mean(sums)
+    found = intervals.rate(sums) if one.kind == "rate" else intervals.mean(sums, one.signed)
     return [
         pl.Series("k", sums.k), pl.Series("n", sums.n.astype(np.int64)),
         pl.Series("games", sums.games.astype(np.int64)),
@@ -84,6 +86,7 @@ def totals(
         outer = list(groups)
         for number, one in enumerate(wanted):
             outer += _moments(place[one.numerator], place[one.denominator], _wide(one), number)
+            outer += _cubes(one, place[one.numerator], place[one.denominator], number)
         query = f"WITH games AS ({games}) SELECT {', '.join(outer)} FROM games"
         if groups:
             ordered = ", ".join(f"{name} NULLS FIRST" for name in groups)
@@ -94,11 +97,17 @@ def totals(
     bases = frame["base"].to_numpy().astype(np.float64) if "base" in frame.columns else np.ones(frame.height)
     sums = []
     for number, one in enumerate(wanted):
+        scale = _scale(one, bases)
         if few:
-            found = _squared(*(frame[place[part]].fill_null(0).to_numpy() for part in (one.numerator, one.denominator)))
+            k, n = (frame[place[part]].fill_null(0).to_numpy() for part in (one.numerator, one.denominator))
+            found = _powers(k / scale, n.astype(np.float64), one.kind == "mean")
         else:
-            found = Sums(*(frame[f"{name}{number}"].fill_null(0).to_numpy() for name in Sums._fields))
-        sums.append(_added(found, index, cells.height, _scale(one, bases)))
+            squares = Sums(*(frame[f"{name}{number}"].fill_null(0).to_numpy() for name in SQUARES))
+            found = _scaled(squares, scale)
+            if one.kind == "mean":
+                cubes = (frame[f"{name}{number}"].fill_null(0).to_numpy() for name in CUBES)
+                found = found._replace(**dict(zip(CUBES, cubes, strict=True)))
+        sums.append(_added(found, index, cells.height))
     return cells, sums
 
 
@@ -139,14 +148,27 @@ def _moments(k: str, n: str, wide: bool, number: int) -> list[str]:
     big = f"CAST({k} AS HUGEINT)" if wide else k
     formulas = (f"sum({k})", f"sum({n})", f"count(*) FILTER ({n} <> 0)", f"sum({big} * {k})", f"sum({big} * {n})",
                 f"sum({n} * {n})")  # fmt: skip
-    named = zip(formulas, Sums._fields, strict=True)
+    named = zip(formulas, SQUARES, strict=True)
     return [f"CAST({formula} AS DOUBLE) AS {name}{number}" for formula, name in named]
 
 
-def _squared(k: np.ndarray, n: np.ndarray) -> Sums:
-    """The six sums of single games, as _moments has them."""
-    k, n = k.astype(np.float64), n.astype(np.float64)
-    return Sums(k, n, (n != 0).astype(np.float64), k * k, k * n, n * n)
+def _cubes(one: Metric, k: str, n: str, number: int) -> list[str]:
+    """The four sums of cubes over games of a mean, in its unit, as SQL; of whole thousandths, which add up exactly."""
+    if one.kind != "mean":
+        return []
+    parts = f"1000.0 * {k} / nullif(base, 0)" if one.in_stakes else f"1000.0 * {k} / {one.scale}"
+    u, n = f"CAST(round({parts}) AS HUGEINT)", f"CAST({n} AS HUGEINT)"
+    products = ((u, u, u), (u, u, n), (u, n, n), (n, n, n))
+    return [
+        f"CAST(sum({' * '.join(factors)}) AS DOUBLE) / 1e{3 * factors.count(u)} AS {name}{number}"
+        for factors, name in zip(products, CUBES, strict=True)
+    ]
+
+
+def _powers(k: np.ndarray, n: np.ndarray, cubes: bool) -> Sums:
+    """The sums of single games, of which there is one a row."""
+    squares = (k, n, (n != 0).astype(np.float64), k * k, k * n, n * n)
+    return Sums(*squares, *((k**3, k * k * n, k * n * n, n**3) if cubes else ()))
 
 
 def _wide(one: Metric) -> bool:
@@ -159,10 +181,14 @@ def _scale(one: Metric, bases: np.ndarray) -> np.ndarray:
     return np.where(bases > 0, bases, np.inf) if one.in_stakes else np.full(len(bases), float(one.scale))
 
 
-def _added(sums: Sums, index: np.ndarray, cells: int, scale: np.ndarray) -> Sums:
-    """Rows of one cell added up, in row order, numerators divided by their scale first."""
-    sums = sums._replace(k=sums.k / scale, kn=sums.kn / scale, kk=sums.kk / scale**2)
-    return Sums(*(np.bincount(index, column, cells) for column in sums))
+def _scaled(sums: Sums, scale: np.ndarray) -> Sums:
+    """The six sums with numerators divided by their scale."""
+    return sums._replace(k=sums.k / scale, kn=sums.kn / scale, kk=sums.kk / scale**2)
+
+
+def _added(sums: Sums, index: np.ndarray, cells: int) -> Sums:
+    """Rows of one cell added up, in row order."""
+    return sums.each(lambda column: np.bincount(index, column, cells))
 
 
 def _cell_of(frame: pl.DataFrame, names: list[str]) -> np.ndarray:
@@ -229,8 +255,8 @@ def compare(connection: duckdb.DuckDBPyConnection, names: Sequence[str], a: Wher
         scale = _scale(one, bases)
         sides = []
         for side in "ab":
-            found = Sums(*(frame[f"{name}{number}_{side}"].fill_null(0).to_numpy() for name in Sums._fields))
-            sides.append(_added(found, index, 1, scale))
+            found = Sums(*(frame[f"{name}{number}_{side}"].fill_null(0).to_numpy() for name in SQUARES))
+            sides.append(_added(_scaled(found, scale), index, 1))
         powers = zip(range(4), (2, 1, 1, 0), strict=True)
         cross = np.array(
             [(frame[f"c{c}_{number}"].to_numpy() / scale**power).sum(keepdims=True) for c, power in powers]

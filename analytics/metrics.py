@@ -54,6 +54,7 @@ class Metric:
     note_en: str = ""
     quantile: float | None = None
     scale: int = 1  # how many of the numerator make one of the unit
+    signed: bool = False  # whether the numerator may be negative
 
     @property
     def in_stakes(self) -> bool:
@@ -116,8 +117,11 @@ Every answer has n and a 95 % interval:
 - **rate**: Wilson's interval, with n divided by the design effect. Rounds of a game depend on each other (the winner
   deals next) and so do the seats of a round; the game is the unit of sampling. With fewer than 20 games the
   effect is not estimated and plain Wilson stands; with fewer than 10 cases for or against it is at least 1.
-- **mean**: a quotient of two sums with a t interval, variance by the delta method over games. Of rare and large
-  payments a small sample often holds none: then the interval is too short (`benchmarks/INTERVALS.md` says by how much).
+- **mean**: a quotient of two sums with a t interval, variance by the delta method over games, widened on the side where
+  the skewness of payments makes it too short (Hall's transformation). Where what is paid is rare (in fewer than 10
+  games, counted by k² / Σk², and in less than half of them) it is the gamma interval of a sum of Poisson counts, with
+  one payment more thinkable than was seen; where nothing was paid at all there is no interval.
+  `benchmarks/INTERVALS.md` has how often they hold.
 - **quantile**: the value at rank ⌈q n⌉, the interval between two ranks that hold it whatever the distribution.
 
 Points of tables with different stakes add up in *stakes*: points divided by the table's base stake.

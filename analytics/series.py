@@ -44,13 +44,12 @@ def series(
         )
         cells = cells.join(started, on="game", how="left", maintain_order="left")
     order = _in_time(cells, step)
-    cells, sums = cells[order.tolist()], Sums(*(column[order] for column in sums))
-    upto = Sums(*(np.cumsum(column) for column in sums))
+    cells, sums = cells[order.tolist()], sums.each(lambda column: column[order])
+    upto = sums.each(np.cumsum)
     columns = [series for series in measure.estimates(one, sums) if series.name != "games"]
     columns += _renamed("cumulative", one, upto)
     if window is not None:
-        before = (np.concatenate([np.zeros(min(window, len(column))), column[:-window]]) for column in upto)
-        columns += _renamed("rolling", one, Sums(*(column - past for column, past in zip(upto, before, strict=True))))
+        columns += _renamed("rolling", one, upto.each(lambda column: column - _back(column, window)))
     return cells.with_columns(*columns)
 
 
@@ -58,6 +57,11 @@ def _in_time(cells: pl.DataFrame, step: str) -> np.ndarray:
     """The rows in order of time, those without one last."""
     keys = ["started_ms", "game"] if step == "game" else [step]
     return cells.with_row_index("_row").sort(*keys, nulls_last=True, maintain_order=True)["_row"].to_numpy()
+
+
+def _back(column: np.ndarray, steps: int) -> np.ndarray:
+    """The column so many steps before, 0 where there was none."""
+    return np.concatenate([np.zeros(min(steps, len(column))), column[:-steps]])
 
 
 def _renamed(name: str, one: Metric, sums: Sums) -> list[pl.Series]:

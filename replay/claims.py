@@ -171,14 +171,14 @@ def other_reading(st, tb, seat, tile):
 
 
 @inner
-def live_tiles(st, seat):
-    """Copies of the seat's waits that are in nobody's sight from its own place: not in its hand and melds, not
-    discarded, not in others' melds or revealed hands."""
+def live_own(st, seat, kinds):
+    """Copies of some kinds that a seat has not seen: not in its hand and melds, not discarded, not in others' melds or
+    revealed hands; triplets that those keep face down are not seen."""
     live = 0
     for kind in range(21):
-        if st.waits[seat] >> kind & 1:
+        if kinds >> kind & 1:
             live += 4 - st.hand[seat, kind] - st.shown[kind]
             for other in range(3):
                 if other != seat and st.revealed[other]:
-                    live -= st.hand[other, kind]
+                    live -= st.hand[other, kind] - (3 if st.hidden[other] >> kind & 1 else 0)
     return live

@@ -14,7 +14,7 @@ import numpy as np
 from ingest import events
 from replay.aims import note_aims, start_aims
 from replay.choices import note_choice, note_horse
-from replay.claims import has_safe_tile
+from replay.claims import has_safe_tile, live_own
 from replay.flags import wall_left
 from replay.hand import popcount, waits_of
 from replay.jit import inner, jit
@@ -121,19 +121,6 @@ def copies(live, kinds):
         if kinds >> kind & 1:
             tiles += max(live[kind], 0)
     return tiles
-
-
-@inner
-def live_own(st, seat, kinds):
-    """Copies of some kinds that the seat has not seen: others' hidden triplets are not seen."""
-    live = 0
-    for kind in range(21):
-        if kinds >> kind & 1:
-            live += 4 - st.hand[seat, kind] - st.shown[kind]
-            for other in range(3):
-                if other != seat and st.revealed[other]:
-                    live -= st.hand[other, kind] - (3 if st.hidden[other] >> kind & 1 else 0)
-    return live
 
 
 @inner

@@ -6,7 +6,7 @@ the round goes on, else st.stopped is set and the round stands incomplete.
 
 from ingest import events
 from replay.calls import EMPTY_WALL_VOID, claim, complete_added, own_kong
-from replay.claims import close_window, has_safe_tile, lets_pass, live_tiles, open_window
+from replay.claims import close_window, has_safe_tile, lets_pass, live_own, open_window
 from replay.fans import DISCARD
 from replay.flags import due_seat, flag, out_of_turn, stop, wall_left
 from replay.hand import add_tile, ready_with_discard, waits_of
@@ -283,7 +283,7 @@ def note_reveal(st, out, seat):
     """The waits that a reveal stands on, and how many of their tiles the revealer had not seen yet."""
     n = st.revealed[seat] - 1
     out.reveal_waits[n] = st.waits[seat]
-    out.reveal_live[n] = live_tiles(st, seat)
+    out.reveal_live[n] = live_own(st, seat, st.waits[seat])
 
 
 @inner

@@ -21,6 +21,7 @@ class Table:
         self.discards = Counter()
         self.drawn = 0
         self.reveals = []  # (seat, tiles drawn so far), in order
+        self.hidden = [[], [], []]  # kinds of triplets that a revealed hand keeps face down
         self.live = {}
         self.wins = []  # (seat, payer or None, robbed)
         self.pungs = [0, 0, 0]
@@ -58,6 +59,7 @@ class Table:
                 self.kongs[seat][KONGS[verb]] += 1
         elif verb == "l":
             self.reveals.append((seat, self.drawn))
+            self.hidden[seat] = [token[place : place + 2] for place in range(2, len(token), 2)]
             self.revealing = seat
             if len(hand) % 3 == 1:  # between turns
                 self.see_live(seat)
@@ -82,6 +84,7 @@ class Table:
         for other, _ in self.reveals:
             if other != seat:
                 seen += Counter(self.hands[other])
+                seen -= Counter(dict.fromkeys(self.hidden[other], 3))
         self.live[seat] = sum(4 - seen[tile] for tile in waits(self.hands[seat], self.melds[seat]))
 
 

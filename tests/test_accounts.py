@@ -53,7 +53,7 @@ def test_leaderboards(measured: duckdb.DuckDBPyConnection, measured_slow: list[d
         assert shrunk == sorted(shrunk, reverse=True)
         cells, (sums,) = measure.totals(measured, [metrics.get(name)], accounts.ACCOUNT)
         enough = sums.n >= 50
-        expected = intervals.shrink(intervals.Sums(*(part[enough] for part in sums)), name == "win_rate")
+        expected = intervals.shrink(sums.each(lambda part, enough=enough: part[enough]), name == "win_rate")
         assert sorted(shrunk) == sorted(expected.value.tolist())
         assert all(min(row["value"], row["cohort"]) - 1e-12 <= row["shrunk"] <= max(row["value"], row["cohort"]) + 1e-12
                    for row in rows)  # fmt: skip

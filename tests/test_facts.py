@@ -221,3 +221,19 @@ def test_whoever_won_with_a_fan_was_ready_for_it() -> None:
                     assert row["near_turn"] <= row["aimed_turn"] <= row["ready_turn"]
                     won.add(fan)
     assert len(won) >= 8
+
+
+def test_live_tiles_of_a_reveal_are_those_of_the_facts() -> None:
+    """Both leave out of sight what another seat keeps face down."""
+    told = hidden = 0
+    for rules in ("kwx-server_shiyan", "hubei"):
+        for batch in simulate(rules, 400, 12):
+            found = Replayer(explain=False, facts=True).feed(batch)
+            own = {(row["round_id"], row["seat"]): row["reveal_live_own"] for row in found["facts"].to_pylist()}
+            for row in found["reveals"].to_pylist():
+                expected = own[row["round_id"], row["seat"]]
+                if row["live"] is not None and expected is not None:
+                    assert row["live"] == expected, row
+                    told += 1
+                hidden += bool(row["hidden"])
+    assert told > 200 and hidden > 5

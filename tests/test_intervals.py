@@ -51,6 +51,72 @@ def test_a_mean_of_games_is_a_mean() -> None:
     assert alone.value[0] == 1.5 and math.isnan(alone.low[0])
 
 
+def cubed(games: list[tuple[float, float]]) -> Sums:
+    """The sums of one cell with those of cubes."""
+    k, n = (np.array(column, float) for column in zip(*games, strict=True))
+    cubes = (k**3, k * k * n, k * n * n, n**3)
+    return sums_of(games)._replace(
+        **{name: np.array([part.sum()]) for name, part in zip(Sums._fields[6:], cubes, strict=True)}
+    )
+
+
+def test_skewness_is_that_of_the_residuals() -> None:
+    rng = np.random.default_rng(6)
+    games = [(float(k), float(n)) for k, n in zip(rng.exponential(3, 80), rng.integers(1, 9, 80), strict=True)]
+    r = sum(k for k, _ in games) / sum(n for _, n in games)
+    rest = np.array([k - r * n for k, n in games])
+    expected = (rest**3).mean() / (rest**2).mean() ** 1.5
+    assert intervals.skewness(cubed(games))[0] == pytest.approx(expected)
+    assert intervals.skewness(cubed([(2.0 * n, n) for _, n in games]))[0] == 0
+
+
+def test_a_skewed_mean_is_widened_to_the_side_of_its_tail() -> None:
+    """Hall's cubic, solved for the studentised mean, gives back the quantile of t."""
+    rng = np.random.default_rng(7)
+    games = [(float(k), 1.0) for k in rng.exponential(1, 40) ** 2]
+    plain, wide = intervals.mean(sums_of(games)), intervals.mean(cubed(games))
+    assert wide.low[0] == plain.low[0] and wide.high[0] > plain.high[0]
+    skew = intervals.skewness(cubed(games))[0]
+    error = float(np.sqrt(intervals.variance(sums_of(games)))[0])
+    t = (wide.value[0] - wide.high[0]) / error
+    cubic = t + skew / 40**0.5 * (t * t / 3 + 1 / 6) + (skew / 3) ** 2 * t**3 / (3 * 40)
+    assert cubic == pytest.approx(-intervals.t_quantile(39), rel=1e-6)
+    mirrored = intervals.mean(cubed([(-k, n) for k, n in games]))
+    assert (mirrored.low[0], mirrored.high[0]) == pytest.approx((-wide.high[0], -wide.low[0]))
+
+
+def test_rare_payments_have_the_interval_of_counts() -> None:
+    """Three payments of one size in 400 games: Garwood's interval for a Poisson count of three; of none, none."""
+    found = intervals.mean(cubed([(5.0, 2.0)] * 3 + [(0.0, 2.0)] * 397), signed=False)
+    low, high = stats.chi2.ppf(0.025, 6) / 2, stats.chi2.ppf(0.975, 8) / 2
+    assert (found.value[0] * 160, found.low[0] * 160, found.high[0] * 160) == pytest.approx((3, low, high))
+    nothing = intervals.mean(cubed([(0.0, 2.0)] * 400), signed=False)
+    assert nothing.value[0] == 0 and math.isnan(nothing.low[0]) and math.isnan(nothing.high[0])
+    often = cubed([(5.0, 2.0), (4.0, 2.0), (6.0, 2.0)] * 2)
+    assert intervals.mean(often, signed=False).high[0] == intervals.mean(often).high[0] < 4
+
+
+def test_intervals_of_rare_and_skewed_payments_cover() -> None:
+    rng = np.random.default_rng(8)
+    held, told = {"t": 0, "rare": 0, "t of skewed": 0, "skewed": 0}, 0
+    for _ in range(300):
+        rare = np.where(rng.random(120) < 0.03, rng.integers(1, 6, 120), 0).astype(float)
+        found = intervals.mean(cubed([(k, 3.0) for k in rare]), signed=False)
+        if not math.isnan(found.low[0]):
+            told += 1
+            held["rare"] += found.low[0] <= 0.03 <= found.high[0]
+            plain = intervals.mean(sums_of([(k, 3.0) for k in rare]))
+            held["t"] += plain.low[0] <= 0.03 <= plain.high[0]
+        skewed = 2.0 ** rng.geometric(0.62, 60)
+        games = [(float(k), 1.0) for k in np.minimum(skewed, 64)]
+        wide, plain = intervals.mean(cubed(games), signed=False), intervals.mean(sums_of(games))
+        truth = sum(min(2.0**j, 64) * 0.62 * 0.38 ** (j - 1) for j in range(1, 60))
+        held["t of skewed"] += plain.low[0] <= truth <= plain.high[0]
+        held["skewed"] += wide.low[0] <= truth <= wide.high[0]
+    assert told > 250 and held["rare"] / told > 0.95 > 0.9 > held["t"] / told
+    assert held["skewed"] > 0.9 * 300 and held["skewed"] > held["t of skewed"] + 0.02 * 300
+
+
 @pytest.mark.parametrize("shared", [0.0, 0.8])
 def test_intervals_cover_when_games_are_clusters(shared: float) -> None:
     """Rates and means of rounds that hang together within a game: 95 % intervals hold the truth 95 times in 100."""
@@ -97,7 +163,7 @@ def test_shrinkage_finds_the_cohort_and_beats_the_raw_values(is_rate: bool) -> N
     for rate, n in zip(truth, rounds, strict=True):
         won = rng.binomial(10, rate, n // 10) if is_rate else rng.normal(10 * rate, 4 * 10**0.5, n // 10)
         cells.append(sums_of([(float(k), 10.0) for k in won]))
-    sums = Sums(*(np.concatenate(column) for column in zip(*cells, strict=True)))
+    sums = Sums(*(np.concatenate(column) for column in list(zip(*cells, strict=True))[:6]))
     found = intervals.shrink(sums, is_rate)
     spread = (30 * 60 / 90**2 / 91) ** 0.5 if is_rate else 0.3
     assert found.mean == pytest.approx(1 / 3 if is_rate else 0.1, abs=0.04)
@@ -111,10 +177,10 @@ def test_shrinkage_finds_the_cohort_and_beats_the_raw_values(is_rate: bool) -> N
 
 def test_accounts_that_differ_by_chance_only_are_one() -> None:
     one = sums_of([(3.0, 10.0), (4.0, 10.0), (2.0, 10.0)])
-    same = Sums(*(np.repeat(part, 5) for part in one))
+    same = one.each(lambda part: np.repeat(part, 5))
     for is_rate in (True, False):
         found = intervals.shrink(same, is_rate)
         assert found.spread == 0 and math.isinf(found.prior)
         assert (found.value == found.mean).all()
-    empty = intervals.shrink(Sums(*(np.zeros(0) for _ in Sums._fields)), True)
+    empty = intervals.shrink(Sums(*(np.zeros(0) for _ in range(6))), True)
     assert math.isnan(empty.mean) and len(empty.value) == 0

@@ -11,6 +11,7 @@ import duckdb
 import pytest
 from oracle_facts import facts
 from sample_statistics import filled
+from scipy import stats
 
 from analytics import intervals, measure, metrics
 from analytics.measure import metric
@@ -44,7 +45,7 @@ def plain(one: metrics.Metric, rows: list[dict]) -> tuple | None:
     spread = sum((k - value * n) ** 2 for k, n in games.values()) / n**2 * g / (g - 1) if g > 1 else math.nan
     t = float(intervals.t_quantile(g - 1))
     if one.kind == "mean":
-        return k, n, g, value, value - t * spread**0.5, value + t * spread**0.5
+        return k, n, g, value, *ends(one, list(games.values()), value, spread**0.5, t)
     z = intervals.Z
     trials = n
     if g >= 20 and 0 < k < n:
@@ -52,6 +53,33 @@ def plain(one: metrics.Metric, rows: list[dict]) -> tuple | None:
     middle = (value + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * (value * (1 - value) / trials + z * z / (4 * trials**2)) ** 0.5
     return k, n, g, value, max(middle - half, 0), min(middle + half, 1)
+
+
+def ends(one: metrics.Metric, games: list, value: float, error: float, t: float) -> tuple[float, float]:
+    """The interval of a mean, as docs/metrics.md says it."""
+    games = [(k, n) for k, n in games if n]
+    g, paid = len(games), sum(k * k for k, _ in games)
+    k = sum(k for k, _ in games)
+    if not one.signed and g > 1 and (k == 0 or (k * k / paid < 10 and 2 * k * k / paid < g)):
+        if k == 0:
+            return math.nan, math.nan
+        n, size = sum(n for _, n in games), paid / k
+        low = stats.gamma.ppf(0.025, k * k / paid) * size / n
+        more, squares = k + size, paid + size**2
+        return low, stats.gamma.ppf(0.975, more**2 / squares) * squares / more / n
+    low, high = value - t * error, value + t * error
+    rest = [k - value * n for k, n in games]
+    squares = sum(one * one for one in rest)
+    if g > 1 and squares > 1e-9 * paid:
+        skew = sum(one**3 for one in rest) / g / (squares / g) ** 1.5
+        if abs(skew) > 1e-5:
+
+            def hall(q: float) -> float:
+                inside = 1 + skew * (q / g**0.5 - skew / (6 * g))
+                return 3 * g**0.5 / skew * (math.copysign(abs(inside) ** (1 / 3), inside) - 1)
+
+            low, high = min(low, value - error * hall(t)), max(high, value - error * hall(-t))
+    return low, high
 
 
 SPLITS = [(), ("ruleset",), ("site", "player"), ("seat", "position"), ("base", "dealer"), ("day",)]
