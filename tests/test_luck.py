@@ -90,8 +90,8 @@ def test_means_and_lines_are_sums_of_the_rows(data) -> None:
         assert row["adjusted"] == pytest.approx(row["net"] - row["luck"])
         assert row["adjusted_low"] < row["adjusted"] < row["adjusted_high"]
         (told,) = accounts.account_table(data, row["player"], row["site"], ["luck_adjusted_net"]).to_dicts()
-        assert told["n"] == row["n"]
-        assert (told["value"], told["low"]) == pytest.approx((row["adjusted"], row["adjusted_low"]))
+        assert told["n"] == row["n"] and told["value"] == pytest.approx(row["adjusted"])
+        assert told["low"] == pytest.approx(row["adjusted_low"], abs=1e-4)  # skewness is taken of thousandths
         assert told["percentile"] is not None and told["of"] > 3
         line = series.net_line(data, row["player"], row["site"])
         known = line.filter(line["luck"].is_not_null())
