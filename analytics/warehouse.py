@@ -150,6 +150,8 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
         if filled or not summed:
             sittings.refresh(connection, "rounds")
         elif fill.games_table:
+            connection.execute("COMMIT")
+            connection.execute("BEGIN")
             (sittings.merge if streamed else sittings.refresh)(connection, fill.games_table)
         sources = reader.sources()
         fill.sources(sources)

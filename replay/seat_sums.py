@@ -52,6 +52,10 @@ class Seats:
         """A value of each round, for each of its seats."""
         return np.repeat(column, 3)
 
+    def all_of_round(self, column: np.ndarray) -> np.ndarray:
+        """The sum of each round's three seats, for each round."""
+        return column[::3] + column[1::3] + column[2::3]
+
     def laid(self, rows: np.ndarray, given: np.ndarray | int = 1) -> np.ndarray:
         """int64[count]: the value at each of the rows, 0 elsewhere; one row has one value."""
         out = np.zeros(self.count + 1, np.int64)
@@ -73,30 +77,23 @@ def seat_sums(tables: Mapping[str, pa.Table]) -> pa.Table:
     seats = Seats(tables)
     rounds, players = tables["rounds"], tables["seats"]
     ended = np.flatnonzero(seats.of_round(valid(rounds["end"])))
-    key = _places(seats, ended)
-    order = np.argsort(key, kind="stable")
-    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
-    rows = ended[order]
-    first = rows[starts]
+    key, first, group = np.unique(_places(seats, ended), return_index=True, return_inverse=True)
+    first = ended[first]
     time = values(rounds["time_ms"], NO_TIME)
-    started, position = _least(time[rows // 3], starts), key[order][starts] % 4
+    started, position = np.full(len(key), NO_TIME), key % 4
+    np.minimum.at(started, group, time[ended // 3])
     day = (time // DAY)[first // 3].astype(np.int32)
     out = {name: rounds[name].take(pa.array(first // 3)) for name in OF_ROUNDS}
     out["day"] = pa.array(day, pa.int32(), mask=time[first // 3] == NO_TIME).cast(pa.date32())
     out |= {name: players[name].take(pa.array(first)) for name in ("player", "seat")}
     out["position"] = pa.array(position, pa.int8(), mask=position == NO_DEALER)
     out["time_ms"] = pa.array(started, pa.int64(), mask=started == NO_TIME)
-    counted = _counted(seats) | _of_facts(seats)
-    matrix = np.empty((len(counted), seats.count), np.int64)
-    for place, column in enumerate(counted.values()):
-        matrix[place] = column
-    sums = np.add.reduceat(matrix.take(rows, 1), starts, 1) if len(starts) else matrix[:, :0]
-    return pa.table(out | dict(zip(counted, map(pa.array, sums), strict=True)))
-
-
-def _least(column: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The smallest value of each group."""
-    return np.minimum.reduceat(column, starts) if len(starts) else column[:0]
+    for name, column in (_counted(seats) | _of_facts(seats)).items():
+        sums = np.zeros(len(key), np.int64)
+        if column.any():
+            np.add.at(sums, group, column[ended].astype(np.int64, copy=False))
+        out[name] = pa.array(sums)
+    return pa.table(out)
 
 
 def _places(seats: Seats, ended: np.ndarray) -> np.ndarray:
@@ -130,7 +127,7 @@ def _counted(seats: Seats) -> Columns:
     won, self_drew, dealt_in = (values(table[name]) != 0 for name in ("won", "self_drew", "dealt_in"))
     winner = seats.rows("wins")
     by_self = is_any(wins["by"], "self_draw")
-    self_drawn = seats.of_round(seats.laid(winner[by_self]).reshape(-1, 3).any(axis=1))
+    self_drawn = seats.of_round(seats.all_of_round(seats.laid(winner[by_self]))) > 0
     payer = seats.rows("wins", "from_seat")
     after = (winner - payer) % 3  # rows of one round differ as the seats do
     robbed = is_any(wins["by"], "rob_kong")
@@ -146,7 +143,7 @@ def _counted(seats: Seats) -> Columns:
     revealer = seats.rows("reveals")
     shown = played[revealer]
     order = seats.laid(revealer, values(reveals["order"])) * played
-    others = np.repeat(seats.total(revealer).reshape(-1, 3).sum(axis=1), 3)
+    others = seats.of_round(seats.all_of_round(seats.total(revealer)))
     reveal = seats.laid(revealer[shown]) != 0
     first, chasing = reveal & (order == 1), reveal & (order > 1)
     chased, unrevealed = first & (others > 1), ~reveal & played
@@ -181,10 +178,10 @@ def _ledger(seats: Seats) -> Columns:
     kinds = (*(is_any(ledger["cause"], *causes) for causes in (OF_WINS, OF_KONGS, OF_DRAWS, ("fee",))),)
     kind = np.select(kinds, range(len(kinds)), len(kinds))
     points = values(ledger["points"])
-    moved = np.zeros((seats.count + 1, len(kinds) + 1, 2), np.int64)  # by kind: paid, got
+    moved = np.zeros(2 * (len(kinds) + 1) * (seats.count + 1), np.int64)  # by kind: paid, got
     for seat, amount in (("from_seat", -points), ("to_seat", points)):
-        np.add.at(moved, (seats.rows("ledger", seat), kind, (amount > 0).astype(np.int64)), abs(amount))
-    wins, kongs, draws, fee, _ = moved[:-1].transpose(1, 2, 0)
+        np.add.at(moved, (2 * kind + (amount > 0)) * (seats.count + 1) + seats.rows("ledger", seat), abs(amount))
+    wins, kongs, draws, fee, _ = moved.reshape(-1, 2, seats.count + 1)[:, :, :-1]
     return {
         "win_loss": wins[0], "kong_gain": kongs[1], "kong_loss": kongs[0], "draw_gain": draws[1],
         "draw_loss": draws[0], "fee": fee[0] - fee[1],
