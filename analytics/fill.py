@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from analytics import backfill, schema
 from replay import problems
@@ -17,6 +18,7 @@ from replay.games import NAMES, READS
 
 ROW_GROUP = 122_880  # rows that DuckDB stores together; inserts of whole multiples are fastest
 PENDING = 2  # inserts that may wait while reading and replaying go on; bounds memory
+NEW_GAMES = "new_games"
 GAME_ROUNDS = 50_000  # rounds whose games are judged at a time, bounds memory
 GAME_CODES = ("wrong_dealer", "wrong_raise", "lost_round", "chain_broken", "changed_table")  # what replay.games reports
 
@@ -24,13 +26,16 @@ GAME_CODES = ("wrong_dealer", "wrong_raise", "lost_round", "chain_broken", "chan
 class Fill:
     """One load: feed it batches, then call `flush`, `games` and `sources`; the connection is its own meanwhile."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, check_games: Callable[[pa.Table], pa.Table]) -> None:
+        """check_games: as replay.games.check_games."""
         self._connection = connection
+        self._check_games = check_games
         self._worker = ThreadPoolExecutor(1)  # inserts one buffer while the next is read and replayed
         self._inserting: deque[Future[None]] = deque()
         self._buffers: dict[str, list[pa.Table]] = {}
         self._new_ids: list[np.ndarray] = []
-        self._new_games: list[np.ndarray] = []
+        self._games: list[np.ndarray] = []  # of each insert of rounds, the games in it
+        self._added_to = bool(schema.rows(connection, "SELECT 1 FROM rounds LIMIT 1"))
         connection.execute("CREATE TEMP TABLE run_rejects AS SELECT * FROM rejects LIMIT 0")
         # With more threads DuckDB cuts an insert into small pieces that it has to merge later, at thrice the cost.
         connection.execute("SET threads = 1")
@@ -46,7 +51,6 @@ class Fill:
         for name, table in tables.items():
             if name == "rounds":
                 self._new_ids.append(table["round_id"].to_numpy().copy())  # a view would keep the whole batch
-                self._new_games.append(table["game_key"].to_numpy().copy())
             self._insert("run_rejects" if name == "rejects" else name, table)
 
     def _insert(self, name: str, table: pa.Table) -> None:
@@ -60,11 +64,24 @@ class Fill:
         """Inserts the buffered rows, as many as make whole multiples."""
         table = pa.concat_tables(self._buffers.pop(name))
         rows = table.num_rows // multiple * multiple
-        more = ", verdict AS own_verdict" if name == "rounds" else ""
+        ready = self._judged(table[:rows]) if name == "rounds" else table[:rows]
         self._wait(PENDING)
-        self._inserting.append(self._worker.submit(schema.insert, self._connection, name, table[:rows], more))
+        self._inserting.append(self._worker.submit(schema.insert, self._connection, name, ready))
         if rows < table.num_rows:
             self._buffers[name] = [table[rows:]]
+
+    def _judged(self, rounds: pa.Table) -> pa.Table:
+        """The rounds with the verdicts that their games leave them, as if these were whole; `games` does the others."""
+        self._games.append(np.unique(rounds["game_key"].to_numpy()))
+        found = self._check_games(rounds.select(list(dict.fromkeys((*READS, *NAMES)))))
+        own = rounds["verdict"].cast(pa.string())
+        verdict = own
+        if found.num_rows:
+            self._insert("problems", found)
+            illegal = found["round_id"].filter(pc.equal(found["kind"].cast(pa.string()), "violation"))
+            verdict = pc.if_else(pc.is_in(rounds["round_id"], value_set=illegal), "violation", own)
+        at = rounds.column_names.index("verdict")
+        return rounds.set_column(at, "verdict", verdict).append_column("own_verdict", own)
 
     def _wait(self, most: int = 0) -> None:
         """Until at most so many inserts are under way."""
@@ -73,8 +90,8 @@ class Fill:
 
     def flush(self) -> None:
         """Inserts all that is still buffered; after the last batch."""
-        for name in list(self._buffers):
-            self._flush(name)
+        while self._buffers:
+            self._flush("rounds" if "rounds" in self._buffers else next(iter(self._buffers)))
         self._wait()
         self._connection.execute("RESET threads")
 
@@ -92,21 +109,30 @@ class Fill:
         self.flush()
         return filled, stored.changed
 
-    def games(self, check_games: Callable[[pa.Table], pa.Table]) -> None:
-        """Replaces the game-level problems of every game that has new rounds, and sets final verdicts."""
-        if not self._new_games:
+    def games(self) -> None:
+        """Judges those games anew, problems and verdicts, that stood in several inserts or were stored before."""
+        if not self._games:
             return
         connection, run = self._connection, self._connection.execute
+        keys, inserts = np.unique(np.concatenate(self._games), return_counts=True)
+        arriving = pa.table({"game_key": keys, "inserts": inserts})
+        connection.register("arriving", arriving)
+        run(f"CREATE TEMP TABLE {NEW_GAMES} AS SELECT * FROM arriving")
+        connection.unregister("arriving")
+        if self._added_to:
+            new = pa.table({"round_id": pa.chunked_array(self._new_ids, pa.uint64())})
+            connection.register("arriving", new)
+            stored = f"SELECT * FROM rounds SEMI JOIN {NEW_GAMES} USING (game_key) ANTI JOIN arriving USING (round_id)"
+            run(f"UPDATE {NEW_GAMES} SET inserts = inserts + 1 WHERE game_key IN (SELECT game_key FROM ({stored}))")
+            connection.unregister("arriving")
         columns = ", ".join(f'"{name}"' for name in READS)
-        connection.register("new_games", pa.table({"game_key": pa.chunked_array(self._new_games, pa.uint64())}))
         run(
-            f"CREATE TEMP TABLE game_rounds AS SELECT {columns} FROM rounds SEMI JOIN new_games USING (game_key) "
-            "ORDER BY game_key, round, round_id"
+            f"CREATE TEMP TABLE game_rounds AS SELECT {columns} FROM rounds "
+            f"WHERE game_key IN (SELECT game_key FROM {NEW_GAMES} WHERE inserts > 1) ORDER BY game_key, round, round_id"
         )
-        connection.unregister("new_games")
         run("CREATE TEMP TABLE game_problems AS SELECT * FROM problems LIMIT 0")
         for rounds in self._whole_games():
-            schema.insert(connection, "game_problems", check_games(rounds))
+            schema.insert(connection, "game_problems", self._check_games(rounds))
         run(
             f"DELETE FROM problems WHERE code IN {GAME_CODES} AND round_id IN (SELECT round_id FROM game_rounds)"
         )
@@ -139,7 +165,7 @@ class Fill:
     @property
     def games_table(self) -> str | None:
         """The table that lists the games with new rounds by game_key, after `games`; None without one."""
-        return "game_rounds" if self._new_games else None
+        return NEW_GAMES if self._games else None
 
     def sources(self, sources: pa.Table) -> None:
         """Adds the sources that are new, with their rejects.  `sources` is the reader's table.

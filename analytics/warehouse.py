@@ -136,7 +136,7 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
     before = None if empty else schema.digest(connection)
     known = schema.arrow(connection, "SELECT round_id, content FROM rounds ORDER BY round_id")
     reader.know(known["round_id"].to_numpy(), known["content"].to_numpy())
-    with Fill(connection) as fill:
+    with Fill(connection, check_games) as fill:
         with _replayed(reader, replayer) as batches:
             for tables in batches:
                 if not streamed:
@@ -146,7 +146,7 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
                     progress(tables["rounds"].num_rows)
         fill.flush()
         filled, left = (0, 0) if empty or not replayer.facts else fill.facts(replayer.facts_of)
-        fill.games(check_games)
+        fill.games()
         if filled or not summed:
             sittings.refresh(connection, "rounds")
         elif fill.games_table:
