@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from analytics.cluster.merge import Merged
     from ingest.mask import Mask
     from ingest.read import Reader
 
@@ -93,12 +94,12 @@ def masking(key: str | None) -> "Mask | None":
 
 @contextmanager
 def progress(
-    what: str, printing: bool = False, source: "Reader | None" = None, rounds: int | None = None
+    what: str, printing: bool = False, source: "Reader | Merged | None" = None, rounds: int | None = None
 ) -> Iterator[Callable[[int], None]]:
     """Rounds done, their rate and the time left on a terminal, silent elsewhere; gives the function that adds rounds.
 
     printing: lines are printed meanwhile, so a terminal that shows them shows no counter.  The time left is told by
-    the bytes of the files that `source` reads, or by the number of rounds that there will be.
+    the bytes of the files that `source` has read, or by the number of rounds that there will be.
     """
     if sys.stderr.isatty():
         from replay.jit import first_run

@@ -103,8 +103,9 @@ def run(
 
         named = (users.name, users.read_bytes()) if users is not None else None
         asked = Asked(site, named, rules, options(rules, option), facts)
-        with progress("merged") as step:
-            summary, notes = load(logs, db, workers, shared=shared, asked=asked, progress=step)
+        summary, notes = load(
+            logs, db, workers, shared=shared, asked=asked, watched=lambda merged: progress("merged", source=merged)
+        )
     for note in notes:
         say(note)
     if summary["facts"]:

@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from distributed import Client, Scheduler
 from analytics import export, warehouse
 from analytics.cluster import partition, work, workers
 from analytics.cluster.load import load
+from analytics.cluster.merge import Merged
 from analytics.cluster.work import Asked
 from analytics.cluster.workers import ClusterError, connected
 from ingest import objects
@@ -122,9 +123,15 @@ def test_the_logs_of_these_tests_have_what_is_to_be_tested(logs: Path, one: One)
 def test_the_same_data_set_as_on_one_machine(cluster: Cluster, logs: Path, one: One, tmp_path: Path) -> None:
     db, shared = tmp_path / "kwx.duckdb", tmp_path / "shared"
     told: list[int] = []
-    summary, notes = load(
-        [str(logs)], db, cluster.address, shared=str(shared), progress=told.append, part_bytes=PART
-    )  # fmt: skip
+    seen: list[int] = []
+
+    @contextlib.contextmanager
+    def watched(merged: Merged) -> Iterator[Callable[[int], None]]:
+        yield lambda rounds: (told.append(rounds), seen.append(merged.read_bytes))
+        assert seen == sorted(seen) and seen[0] > 0
+        assert merged.read_bytes == merged.total_bytes() == sum(path.stat().st_size for path in logs.glob("?-*"))
+
+    summary, notes = load([str(logs)], db, cluster.address, shared=str(shared), watched=watched, part_bytes=PART)
     assert (summary, notes) == (one.summary, one.notes)
     same(db, one)
     assert sum(told) == summary["rounds"]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from hashlib import blake2b
 from pathlib import Path
 
@@ -14,6 +14,13 @@ from analytics.cluster.workers import connected
 from ingest import objects
 from ingest.parts import PART
 
+Watch = Callable[[Merged], AbstractContextManager[Callable[[int], None] | None]]
+
+
+def unwatched(merged: Merged) -> AbstractContextManager[None]:
+    """Nobody is told anything."""
+    return nullcontext()
+
 
 def load(
     logs: Sequence[str],
@@ -22,14 +29,15 @@ def load(
     *,
     shared: str | None = None,
     asked: Asked | None = None,
-    progress: Callable[[int], None] | None = None,
+    watched: Watch = unwatched,
     part_bytes: int = PART,
 ) -> tuple[warehouse.Summary, list[str]]:
     """What warehouse.load does, with the reading and replaying done by workers; also the notes of the reading.
 
     shared: a folder or an s3:// prefix for partitions, the same for all machines; by default FILE.parts beside the data
-    set.  Nothing stays in it.  Errors: those of the reader and of warehouse.load, ClusterError, PartitionError,
-    VersionError.
+    set.  Nothing stays in it.  watched: given what is merged (read_bytes of total_bytes), a context that gives what is
+    told the rounds of each batch, or None.
+    Errors: those of the reader and of warehouse.load, ClusterError, PartitionError, VersionError.
     """
     base = shared or f"{os.path.abspath(db_path)}.parts"
     if not objects.is_url(base):
@@ -40,7 +48,8 @@ def load(
         merged = Merged(logs, workers, folder, asked, part_bytes)
         try:
             partition.make(folder)
-            summary = warehouse.load(merged, db_path, facts=merged.asked.facts, progress=progress)
+            with watched(merged) as step:
+                summary = warehouse.load(merged, db_path, facts=merged.asked.facts, progress=step)
         finally:
             partition.remove(folder)
             if shared is None:

@@ -44,6 +44,11 @@ class Merged:
         self._digests: dict[str, str] = {}
         self._sources: list[dict[str, Any]] = []
         self._placed = dict.fromkeys(PLACED, 0)  # what the parts before have of the file under way
+        self.read_bytes = 0  # of the logs, those whose rows have been given out, about
+
+    def total_bytes(self) -> int:
+        """How many bytes `read_bytes` will come to."""
+        return sum(map(_bytes, self._parts))
 
     def know(self, ids: np.ndarray, contents: np.ndarray) -> None:
         """Before iterating: rounds (round_id and content, uint64 arrays) whose first record came in an earlier run."""
@@ -112,10 +117,14 @@ class Merged:
         """The rows of a final partition, at their places in the whole."""
         if not part[0].start:
             self._placed = dict.fromkeys(PLACED, 0)
-        for name in done.rows:
-            if name != "seen":
-                for table in partition.read(self._folder, done.name, name):
-                    yield {name: self._moved(table)}
+        names = [name for name in done.rows if name != "seen"]
+        before, given, rows = self.read_bytes, 0, sum(done.rows[name] for name in names)
+        for name in names:
+            for table in partition.read(self._folder, done.name, name):
+                given += table.num_rows
+                self.read_bytes = before + _bytes(part) * given // rows
+                yield {name: self._moved(table)}
+        self.read_bytes = before + _bytes(part)
         self._count(part, done)
 
     def _moved(self, table: pa.Table) -> pa.Table:
@@ -145,3 +154,8 @@ class Merged:
         """One row (rejects.SOURCES) for each source, in the order of the logs."""
         rows = [row | {"sha256": self._digests.get(row["sha256"], row["sha256"])} for row in self._sources]
         return pa.Table.from_pylist(rows, SOURCES)
+
+
+def _bytes(part: list[Piece]) -> int:
+    """Of the files, or of the range."""
+    return sum(piece.size if piece.start is None else piece.stop - piece.start for piece in part)
