@@ -6,6 +6,7 @@ checked here, since a file of this name need not come from us.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -356,9 +357,17 @@ def _share_is_sound(share: dict[str, Any]) -> bool:
 
 def event_is_sound(events: np.ndarray) -> np.ndarray:
     """Which packed events (uint32) are ones that a token can give: seat, verb, tile and source go together."""
-    low = _sound(np.arange(1 << 13, dtype=np.uint32))[events & 0x1FFF] & (events >> 13 == 0)
-    reveals = (events >> 2 & 15 == ev.REVEAL) & (events & 3 != ev.NO_SEAT) & (events >> 6 >> KINDS == 0)
-    return low | reveals
+    sound = _sound_low()[events & 0x1FFF] & (events >> 13 == 0)
+    rest = np.flatnonzero(~sound)
+    high = events[rest]
+    sound[rest] = (high >> 2 & 15 == ev.REVEAL) & (high & 3 != ev.NO_SEAT) & (high >> 6 >> KINDS == 0)
+    return sound
+
+
+@cache
+def _sound_low() -> np.ndarray:
+    """For all events of 13 bits."""
+    return _sound(np.arange(1 << 13, dtype=np.uint32))
 
 
 def _sound(events: np.ndarray) -> np.ndarray:
