@@ -179,10 +179,13 @@ class _Work:
                 self._own.reviewer = Reviewer()
             return function(self._own.reviewer, item)
 
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        pool = ThreadPoolExecutor(os.cpu_count() or 1)
+        try:
             for result in pool.map(run, items):
                 self._progress(next(self._done), self.total)
                 yield result
+        finally:  # what has not begun when progress raises, never does
+            pool.shutdown(cancel_futures=True)
 
 
 def _stake(one: Round) -> int:

@@ -12,6 +12,7 @@ PAGES = {
     "reveal": ":material/visibility:",
     "pace": ":material/speed:",
     "seats": ":material/groups_3:",
+    "player": ":material/person:",
     "rounds": ":material/playing_cards:",
     "payouts": ":material/balance:",
     "data": ":material/fact_check:",
@@ -36,7 +37,8 @@ page = st.navigation(
     [
         st.Page(f"page/{name}.py", title=screen.t(f"page.{name}"), icon=icon, url_path=name, default=name == "overview")
         for name, icon in PAGES.items()
-    ]
+    ],
+    expanded=True,
 )
 
 

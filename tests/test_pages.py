@@ -17,7 +17,7 @@ from dashboard.queries import behind, pace, reveal, seats
 from ingest.read import Reader
 from replay import ruleset, simulate
 
-PAGES = ("fans", "reveal", "pace", "seats", "methods")
+PAGES = ("fans", "reveal", "pace", "seats", "methods", "player")
 Show = Callable[..., AppTest]
 
 
@@ -65,7 +65,7 @@ def test_pages_explain_themselves(show: Show, page: str, language: str, kind: st
         assert words["state.one"] in [info.value for info in test.info]
     else:
         found = charted(test)
-        assert (found or page == "methods") and all(len(chart.alt) > 20 for chart in found)
+        assert (found or page in ("methods", "player")) and all(len(chart.alt) > 20 for chart in found)
         assert len({chart.alt for chart in found}) == len(found) == len(test.dataframe)
 
 
@@ -281,3 +281,64 @@ def test_other_methods_are_worked_out(show: Show, topic: str) -> None:
     texts = [node.value for node in show("methods", "many", topic=topic).markdown]
     assert i18n.words("en")[f"methods_text.{topic}"] in texts
     assert any("Here:" in text for text in texts)
+
+
+# Player
+
+
+def somebody(connection: duckdb.DuckDBPyConnection) -> str:
+    asked = "SELECT player FROM seats JOIN rounds USING (round_id) WHERE site = 'simulated' GROUP BY player"
+    return connection.execute(f"{asked} ORDER BY count(*) DESC, player LIMIT 1").fetchall()[0][0]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_an_account(show: Show, measured: duckdb.DuckDBPyConnection, language: str) -> None:
+    player = somebody(measured)
+    test = show("player", "many", lang=language, player=player, site="simulated")
+    found = charted(test)
+    assert len(found) == 3 == len({chart.alt for chart in found}) and all(len(chart.alt) > 20 for chart in found)
+    net = measured.execute(
+        "SELECT sum(points / base), count(*) FROM seats JOIN rounds USING (round_id) "
+        "WHERE player = ? AND site = 'simulated'",
+        [player],
+    ).fetchall()[0]
+    assert f"{net[0]:+,.1f}" in found[0].alt and f"{net[1]:,}" in found[0].alt
+    rows = component(test, "statistics")["rows"]
+    assert all(parse_qs(urlsplit(row["href"]).query)["player"] == [player] for row in rows)
+    wins = next(row for row in rows if row["id"] == "win_rate")
+    listed = show("rounds", "many", player=player, site="simulated", behind="stat.win_rate")
+    k = measured.execute(
+        "SELECT count(*) FROM wins JOIN seats USING (round_id, seat) JOIN rounds USING (round_id) "
+        "WHERE player = ? AND site = 'simulated' AND \"end\" <> 'aborted'",
+        [player],
+    ).fetchall()[0][0]
+    assert i18n.words("en")["rounds.found"].format(n=k) in [caption.value for caption in listed.caption]
+    assert wins["cells"][3] > k
+    drawn = component(test, "largest")["rows"]
+    assert [row["cells"][1]["sign"] for row in drawn] == sorted(
+        (row["cells"][1]["sign"] for row in drawn), reverse=True
+    )
+    assert {seat["name"] for row in drawn for seat in row["cells"][2]} >= {player}
+
+
+def test_the_list_of_accounts_opens_them(show: Show, measured: duckdb.DuckDBPyConnection) -> None:
+    rows = component(show("player", "many", by="win_rate"), "board")["rows"]
+    assert [row["cells"][-4] for row in rows] == list(range(1, len(rows) + 1)) and len(rows) > 5
+    asked = parse_qs(urlsplit(rows[0]["href"]).query)
+    assert asked["player"] == [rows[0]["cells"][0]]
+    assert charted(show("player", "many", player=asked["player"][0], site=asked["site"][0]))
+
+
+@pytest.mark.parametrize("name", [EVIL, "=1+1", "a/b?c#d"])
+def test_an_account_with_any_name(show: Show, name: str) -> None:
+    test = show("player", "hostile", player=name, site=EVIL)
+    assert len(charted(test)) >= 2
+    for node in walk(test):
+        if node.type in ("markdown", "caption", "title", "subheader", "header", "metric", "button"):
+            assert "evil" not in str(node.proto), node.type
+        if node.type == "html":
+            assert "<script" not in node.proto.body
+
+
+def test_nobody_of_that_name(show: Show) -> None:
+    assert i18n.words("en")["player.unknown"] in [info.value for info in show("player", "many", player="no one").info]

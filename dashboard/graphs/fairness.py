@@ -35,9 +35,7 @@ def places(frame: pl.DataFrame, names: list[str], place: str, z: str) -> alt.Lay
     Columns kind, tile and place (texts), z, seen, expected; names: tile names of the kinds.
     """
     drawings = tiles.sprite()
-    pictures = pl.DataFrame(
-        [{"kind": kind, "url": _picture(drawings[name])} for kind, name in enumerate(names)]
-    )
+    pictures = pl.DataFrame([{"kind": kind, "url": _picture(drawings[name])} for kind, name in enumerate(names)])
     y = alt.Y("kind:O", title=None, axis=alt.Axis(labels=False, ticks=False, domain=False))
     scale = alt.Scale(domain=[-LARGE, 0, LARGE], range=[LOSS, "#dfe2e7", GAIN], clamp=True, interpolate="rgb")
     every = "isNaN(+datum.value) || datum.value == '1' || +datum.value % 4 == 0 ? datum.value : ''"
