@@ -1,6 +1,6 @@
 """Replay tools of other games on their own logs and kwx on its own, side by side in one run on this machine.
 
-    python benchmarks/other_engines.py [--seconds 5] [--rounds 100000] [--keep FOLDER]
+    python benchmarks/other_engines.py [--seconds 4] [--rounds 50000] [--keep FOLDER]
 
 Installs the packages of OTHERS, of exactly these versions, from PyPI into a virtual environment of its own (in FOLDER,
 else a temporary one), lets each make logs with its own random players (seeded), and measures how fast it goes through
@@ -10,8 +10,6 @@ differs and is said beside its figure.
 
 import argparse
 import json
-import os
-import platform
 import random
 import subprocess
 import sys
@@ -20,6 +18,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+import report
 
 OTHERS = ("mjai==0.2.1", "riichienv==0.4.11", "pokerkit==0.7.7", "chess==1.11.2")
 CHECKS = {
@@ -198,19 +198,16 @@ def others(seconds: float) -> Iterator[tuple[str, int, float]]:
         yield name, *rate(work, logs, seconds)
 
 
-def ours(rounds: int, seconds: float) -> tuple[str, int, float]:
+def ours(rounds: int, seconds: float, rules: str | None = None) -> tuple[str, int, float]:
     """The same of kwx: the bytes of a plain log to all tables, on one thread."""
-    sys.path.insert(0, str(Path(__file__).parent.parent))
-    from benchmarks.speed import reader, strip
+    from logs import made, reader
+
     from replay import ruleset
     from replay.batch import Replayer
     from replay.prepared import flat_events
-    from replay.simulate import write
 
     with tempfile.TemporaryDirectory() as folder:
-        full, plain = Path(folder) / "full.jsonl", Path(folder) / "plain.jsonl"
-        write(full, ruleset.ids()[0], None, rounds, 1)
-        strip(full, plain)
+        plain, _ = made(Path(folder), rules or ruleset.ids()[0], rounds)
         text = str(plain), sum(len(flat_events(batch.rounds)) for batch in reader(plain))
 
         def validate(log: Log) -> None:
@@ -221,35 +218,44 @@ def ours(rounds: int, seconds: float) -> tuple[str, int, float]:
         return "kwx", *rate(validate, [text], seconds)
 
 
-def installed(folder: Path) -> Path:
-    """A Python that has the other engines."""
+def installed(folder: Path) -> Path | None:
+    """A Python that has the other engines; None, and why on standard error, where they can't be installed."""
     python = folder / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *OTHERS], check=True)
+        run = subprocess.run([python, "-m", "pip", "install", "--quiet", *OTHERS])
+        if run.returncode:
+            print(f"not measured, since pip can't install them: {', '.join(OTHERS)}", file=sys.stderr)
+            return None
     return python
 
 
+def measured(rounds: int, seconds: float, keep: Path | None, rules: str | None = None) -> tuple[str, dict[str, float]]:
+    """The section, and events a CPU second by tool."""
+    with tempfile.TemporaryDirectory() as folder:
+        python = installed(keep or Path(folder))
+        found = []
+        if python:
+            command = [python, __file__, "--others", "--seconds", str(seconds)]
+            found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    speeds = {name: events / took for name, events, took in [ours(rounds, seconds, rules), *found]}
+    rows = [(name, f"{speed:,.0f}", f"{speeds['kwx'] / speed:,.1f}", CHECKS[name]) for name, speed in speeds.items()]
+    text = report.table(("tool", "events per CPU second", "kwx is … times as fast", "what it checks"), rows)
+    return f"{', '.join(OTHERS)}\n\n{text}" + ("" if found else "\n\nThe others could not be installed."), speeds
+
+
 def main() -> None:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=5, help="CPU seconds to measure each for, at least")
-    parser.add_argument("--rounds", type=int, default=100_000, help="rounds of the kwx log")
+    parser.add_argument("--seconds", type=float, default=4, help="CPU seconds to measure each for, at least")
+    parser.add_argument("--rounds", type=int, default=50_000, help="rounds of the kwx log")
     parser.add_argument("--keep", type=Path, help="folder of the virtual environment, to use it again")
     parser.add_argument("--others", action="store_true", help=argparse.SUPPRESS)  # inside the virtual environment
     chosen = parser.parse_args()
     if chosen.others:
         print(json.dumps(list(others(chosen.seconds))))
         return
-    with tempfile.TemporaryDirectory() as folder:
-        python = installed(chosen.keep or Path(folder))
-        command = [python, __file__, "--others", "--seconds", str(chosen.seconds)]
-        found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    rows = [ours(chosen.rounds, chosen.seconds), *found]
-    speeds = [events / seconds for _, events, seconds in rows]
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores; {', '.join(OTHERS)}\n")
-    print("| tool | events per CPU second | kwx is … times as fast | what it checks |\n|---|---|---|---|")
-    for (name, _, _), speed in zip(rows, speeds, strict=True):
-        print(f"| {name} | {speed:,.0f} | {speeds[0] / speed:,.1f} | {CHECKS[name]} |")
+    print(report.machine("numba") + "\n\n" + measured(chosen.rounds, chosen.seconds, chosen.keep)[0])
 
 
 if __name__ == "__main__":

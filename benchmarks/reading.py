@@ -1,6 +1,6 @@
 """How fast the bytes of a kwx log become columns: this reader beside others, in one run on this machine.
 
-    python benchmarks/reading.py [--rounds 100000] [--rules ID]
+    python benchmarks/reading.py [--rounds 50000] [--rules ID]
 
 CPU seconds of this process, the best of three; MB/s are of the log's bytes.  The readers beside ours only parse JSON
 into columns of texts and numbers: they check no tile, no event, no range and no key, decode none of the texts, hash
@@ -9,42 +9,23 @@ SHA-256 of it, which the table of sources holds.
 """
 
 import argparse
-import json
 import os
-import platform
 import random
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-os.environ["POLARS_MAX_THREADS"] = "1"
+os.environ["POLARS_MAX_THREADS"] = "1"  # before anybody imports it
 
 import duckdb
-import numba
 import polars
 import pyarrow as pa
 import pyarrow.json
-from speed import strip
+import report
+from logs import made, turned
 
 from ingest.read import Reader
 from replay import ruleset, scan
-from replay.simulate import write
-
-TIMES = 3
-
-
-def seconds(work: Callable[[], object]) -> float:
-    """CPU seconds of the best of some calls."""
-    best = float("inf")
-    for _ in range(TIMES):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
 
 
 def ours(path: Path, scanner: object) -> int:
@@ -60,31 +41,29 @@ def by_duckdb(path: Path) -> None:
             pass
 
 
-def measure(path: Path, rounds: int, exact: bool) -> None:
-    """Print the table of one log."""
+def readers(path: Path, rounds: int, exact: bool) -> str:
+    """The table of one log."""
     size = path.stat().st_size
-    rows = [("kwx, scanner", lambda: ours(path, scan.scanner), rounds)]
+    ways = {"kwx, scanner": lambda: ours(path, scan.scanner)}
     if exact:
-        rows.append(("kwx, exact way alone", lambda: ours(path, None), rounds))
-    rows += [
-        ("polars read_ndjson", lambda: polars.read_ndjson(path), rounds),
-        ("pyarrow.json", lambda: pa.json.read_json(path, pa.json.ReadOptions(False, 1 << 22)), rounds),
-        ("DuckDB read_json", lambda: by_duckdb(path), rounds),
-        ("bytes alone", lambda: sha256(path.read_bytes()).digest(), rounds),
-    ]
-    print(f"\n{path.stem}: {rounds:,} rounds, {size / 1e6:.0f} MB\n")
-    print("| reader | CPU s | rounds/s | MB/s |\n|---|---:|---:|---:|")
-    for what, work, count in rows:
-        took = seconds(work)
-        print(f"| {what} | {took:.2f} | {count / took:,.0f} | {size / took / 1e6:,.0f} |")
+        ways["kwx, exact way alone"] = lambda: ours(path, None)
+    ways |= {
+        "polars read_ndjson": lambda: polars.read_ndjson(path),
+        "pyarrow.json": lambda: pa.json.read_json(path, pa.json.ReadOptions(False, 1 << 22)),
+        "DuckDB read_json": lambda: by_duckdb(path),
+        "bytes alone": lambda: sha256(path.read_bytes()).digest(),
+    }
+    took = {what: report.best(work) for what, work in ways.items()}
+    rows = [(what, f"{one:.2f}", f"{rounds / one:,.0f}", f"{size / one / 1e6:,.0f}") for what, one in took.items()]
+    title = f"{path.stem}: {rounds:,} rounds, {size / 1e6:.0f} MB\n\n"
+    return title + report.table(("reader", "CPU s", "rounds/s", "MB/s"), rows)
 
 
-def hostile(folder: Path) -> None:
-    """Print how long logs take that are nothing but faults, and one of lines in no usual spelling."""
-    print("\n| hostile log | lines | CPU s | lines/s |\n|---|---:|---:|---:|")
-    chance = random.Random(1)
+def hostile(folder: Path) -> str:
+    """How long logs take that are nothing but faults."""
+    chance, rows = random.Random(1), []
     for what, count, line in (
-        ("lines of one byte", 300_000, lambda at: b"x"),
+        ("lines of one byte", 3_000_000, lambda at: b"x"),
         ("empty objects", 300_000, lambda at: b"{}"),
         ("numbers, all different", 30_000, lambda at: b"%d" % at),
         ("a cut round", 30_000, lambda at: b'{"kwx":1,"game":"%d","round":' % at),
@@ -92,42 +71,36 @@ def hostile(folder: Path) -> None:
     ):
         path = folder / "hostile.jsonl"
         path.write_bytes(b"".join(line(at) + b"\n" for at in range(count)))
-        start = time.process_time()
-        rejects = sum(batch.rejects.num_rows for batch in Reader([path], scanner=scan.scanner))
-        took = time.process_time() - start
-        assert rejects == count
-        print(f"| {what} | {count:,} | {took:.2f} | {count / took:,.0f} |")
+        rejects: list[int] = []
+        took = report.cpu(
+            lambda path=path, rejects=rejects: rejects.extend(
+                batch.rejects.num_rows for batch in Reader([path], scanner=scan.scanner)
+            )
+        )
+        assert sum(rejects) == count
+        rows.append((what, f"{count:,}", f"{took:.2f}", f"{count / took:,.0f}"))
+    return report.table(("a log of nothing but", "lines", "CPU s", "lines/s"), rows)
+
+
+def measured(rounds: int, rules: str) -> str:
+    """The section."""
+    pa.set_cpu_count(1)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        plain, full = made(folder, rules, rounds)
+        spaced = turned(plain, folder / "spaced_and_turned.jsonl")
+        ours(plain, scan.scanner)  # loads the scanner
+        parts = [readers(path, rounds, path == plain) for path in (plain, full, spaced)]
+        return "\n\n".join([*parts, hostile(folder)])
 
 
 def main() -> None:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=100_000)
-    parser.add_argument("--rules", default="base", help="ruleset; by default the first playable one")
+    parser.add_argument("--rounds", type=int, default=50_000)
+    parser.add_argument("--rules", default=ruleset.ids()[0], help="ruleset; by default the first playable one")
     chosen = parser.parse_args()
-    rules = chosen.rules if chosen.rules != "base" else ruleset.ids()[0]
-    pa.set_cpu_count(1)
-    print(f"Python {platform.python_version()}, duckdb {duckdb.__version__}, numba {numba.__version__}, ", end="")
-    print(f"polars {polars.__version__}, pyarrow {pa.__version__}; {os.cpu_count()} cores; {rules}")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        full, plain, spaced = (folder / f"{stem}.jsonl" for stem in ("with_commitments", "plain", "spaced"))
-        write(full, rules, None, chosen.rounds, 1)
-        strip(full, plain)
-        turned(plain, spaced)
-        start = time.process_time()
-        ours(Path(__file__).parent.parent / "tests" / "data" / "hubei.jsonl", scan.scanner)
-        print(f"compile or load the scanner: {time.process_time() - start:.1f} CPU s")
-        for path, exact in ((plain, True), (full, False), (spaced, False)):
-            measure(path, chosen.rounds, exact)
-        hostile(folder)
-
-
-def turned(source: Path, target: Path) -> None:
-    """The log with spaces, and its keys in another order."""
-    with source.open(encoding="utf-8") as lines, target.open("w", encoding="utf-8") as out:
-        for line in lines:
-            row = json.loads(line)
-            out.write(json.dumps({key: row[key] for key in sorted(row)}, ensure_ascii=False) + "\n")
+    print(report.machine("duckdb", "numba", "polars", "pyarrow") + "\n\n" + measured(chosen.rounds, chosen.rules))
 
 
 if __name__ == "__main__":
