@@ -19,7 +19,7 @@ import report
 import scaling
 import start
 
-ROUNDS = 50_000
+ROUNDS, FLOOR_ROUNDS = 50_000, 245_760
 ABOUT = {
     "Speed": "`python benchmarks/all.py`: all down to \"Start\" is of the same run, so that the ratios count.",
     "One core": "CPU seconds of one thread, the best of three (loading once). \"Validated\" is the bytes of an NDJSON "
@@ -32,12 +32,20 @@ ABOUT = {
                                           "each reads logs of its own game by random players. kwx: the plain log.",
     "Sizes and cores": "The whole pipeline, without facts, of plain logs; DuckDB merely loads the same file with "
                        "read_json on as many threads.",
+    "Steps of a load": "One after the other, one thread, beside DuckDB merely loading the file. Bare inserts of the "
+                       "finished tables are what no load into them can do without.",
     "Start": "The commands of a user, in new processes; \"nothing compiled\": an empty cache.",
 }  # fmt: skip
 
 
 def said(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
+
+
+def told(script: str, rules: str, rounds: int) -> str:
+    """What a benchmark prints in a process of its own, without its first line."""
+    command = [sys.executable, Path(__file__).with_name(script), "--rounds", str(rounds), "--rules", rules]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.partition("\n\n")[2]
 
 
 def main() -> None:
@@ -57,9 +65,9 @@ def main() -> None:
     said("one core …")
     sections["One core"], events, compiled = one_core.measured(chosen.rounds, chosen.rules)
     said("readers …")
-    command = [sys.executable, Path(__file__).with_name("reading.py"), "--rounds", str(chosen.rounds)]
-    run = subprocess.run([*command, "--rules", chosen.rules], stdout=subprocess.PIPE, text=True, check=True)
-    sections["Bytes to columns"] = run.stdout.partition("\n\n")[2]  # without the machine
+    sections["Bytes to columns"] = told("reading.py", chosen.rules, chosen.rounds)
+    said("steps of a load …")
+    sections["Steps of a load"] = told("floor.py", chosen.rules, min(chosen.most, FLOOR_ROUNDS))
     said("other games' tools …")
     tools, speeds = other_engines.measured(chosen.rounds, chosen.seconds, chosen.others, chosen.rules)
     sections["Beside replay tools of other games"] = tools

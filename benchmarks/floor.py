@@ -8,20 +8,16 @@ The last is the floor of any load into these tables, however fast a round is rea
 """
 
 import argparse
-import sys
 import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent))
-
 import duckdb
 import pyarrow as pa
+from logs import long, reader
 
 from analytics import schema, sittings
 from analytics.fill import ROW_GROUP
-from ingest.read import Reader
-from replay import ruleset, scan
 from replay.batch import Replayer
 from replay.games import READS, check_games
 from replay.seat_sums import TABLE, seat_sums
@@ -39,8 +35,8 @@ def timed(costs: Costs, name: str, work):
 
 def made(path: Path, costs: Costs) -> dict[str, pa.Table]:
     """All tables that a load of the file fills."""
-    reader, replayer = Reader([path], check_rules=ruleset.check, scanner=scan.fastest), Replayer()
-    batches, parts = iter(reader), {}
+    replayer = Replayer()
+    batches, parts = iter(reader(path)), {}
     while (batch := timed(costs, "read", lambda: next(batches, None))) is not None:
         tables = timed(costs, "replay", lambda one=batch: replayer.feed(one.rounds))
         tables[TABLE] = timed(costs, "sums for statistics", lambda one=tables: seat_sums(one))
@@ -80,15 +76,13 @@ def merely(folder: str, path: Path, costs: Costs) -> None:
 
 
 def main() -> None:
-    from scaling import made as log
-
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=2 * ROW_GROUP)
     parser.add_argument("--rules", default="hubei")
     chosen = parser.parse_args()
     costs: Costs = {}
     with tempfile.TemporaryDirectory() as folder:
-        path, few = log(Path(folder), chosen.rules, chosen.rounds), Path(folder) / "few.jsonl"
+        path, few = long(Path(folder), chosen.rules, chosen.rounds), Path(folder) / "few.jsonl"
         with path.open("rb") as file:
             few.write_bytes(file.readline())
         made(few, {})  # loads the engine
