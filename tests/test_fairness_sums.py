@@ -62,6 +62,7 @@ def test_sums_of_either_sign_have_the_tails_of_all_their_signs() -> None:
         assert abs(np.log(p[0] / told[0])) < 0.15
         assert p[1] > told[1] / 2  # one number that outweighs all others: never far too small
     assert exact_sums.signs(np.zeros(1), sizes[0], which[:16], np.ones(1)) == 1.0
+    assert exact_sums.signs(np.zeros(1), np.zeros(1), np.zeros(1, int), np.zeros(1)) == 1.0  # nothing to add up
     wide = exact_sums.signs(np.array([60.0]), np.ones(4), np.zeros(4, int), np.array([396.0]))
     assert np.isclose(wide, 2 * norm.sf(3), rtol=0.02)
 

@@ -96,7 +96,7 @@ def signs(total: np.ndarray, sizes: np.ndarray, which: np.ndarray, more: np.ndar
     count = len(total)
     variance = np.bincount(which, sizes**2, count) + more
     scale = np.sqrt(np.maximum(variance, 1e-300))
-    size, rest = np.abs(sizes) / scale[which], more / np.maximum(variance, 1e-300)
+    size, rest = np.abs(sizes) / scale[which], np.where(variance > 0, more / np.maximum(variance, 1e-300), 1.0)
     z = np.abs(total) / scale
     # a sum can't exceed that of all its numbers
     most = np.where(rest > 0, np.inf, np.bincount(which, size, count)) * (1 - 1e-9)
