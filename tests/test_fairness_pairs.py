@@ -215,7 +215,7 @@ def test_passes_of_a_pair_are_dealt_by_lot_among_like_offers() -> None:
             k = np.arange(mine.sum() + 1)
             chance = np.convolve(chance, hypergeom.pmf(k, cell.sum(), of.passed[cell].sum(), mine.sum()))
         seen = int(of.passed[pair == one].sum())
-        assert found.passed[one] == seen and np.isclose(found.expected[one], (chance * np.arange(len(chance))).sum())
+        assert found.hits[one] == seen and np.isclose(found.expected[one], (chance * np.arange(len(chance))).sum())
         told = chance[:seen].sum(), chance[seen], chance[seen + 1 :].sum()
         assert np.allclose([found.below[one], found.at[one], found.above[one]], told)
 
@@ -226,7 +226,7 @@ def test_chance_to_sit_together_is_that_of_all_seatings() -> None:
     tested = np.array([[0, 1], [3, 5]])
     found = seating.count(of, np.zeros((4, 3), bool), tested, 6)
     together = np.mean([(one.index(0) < 3) == (one.index(1) < 3) for one in permutations(range(6))])
-    assert found.n.tolist() == [2, 2] and found.met.tolist() == [1, 2]
+    assert found.n.tolist() == [2, 2] and found.hits.tolist() == [1, 2]
     assert np.allclose(found.expected, 2 * together)
     assert np.allclose([found.below[0], found.at[0], found.above[0]],
                        [(1 - together) ** 2, 2 * together * (1 - together), together**2])  # fmt: skip

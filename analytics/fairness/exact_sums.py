@@ -29,6 +29,23 @@ class Tails(NamedTuple):
     above: np.ndarray
 
 
+class Counted(NamedTuple):
+    """Counts of many: cases, those that count, their expectation and variance, and the three tails; an array each."""
+
+    n: np.ndarray
+    hits: np.ndarray
+    expected: np.ndarray
+    variance: np.ndarray
+    below: np.ndarray
+    at: np.ndarray
+    above: np.ndarray
+
+    @property
+    def tails(self) -> Tails:
+        """The chances of fewer, of as many, of more."""
+        return Tails(self.below, self.at, self.above)
+
+
 def tails(logits: np.ndarray, sizes: np.ndarray, hits: np.ndarray, spread: np.ndarray) -> Tails:
     """The tails of each sum of tosses at what was counted.
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from analytics.fairness.battery import Check
-from analytics.fairness.exact_sums import Tails, two_sided
+from analytics.fairness.exact_sums import Counted, two_sided
 from analytics.fairness.multiplicity import TO, benjamini_hochberg
 from analytics.fairness.pair_rows import Pairs, rows, standing_out
 from analytics.fairness.payers import people
@@ -70,18 +70,6 @@ def passed_wins(tables: Tables) -> list[Result]:
     return judge(row, Offers(*(found[name] for name in Offers._fields)), people(tables))
 
 
-class Counted(NamedTuple):
-    """Of pairs: offers, passes, their expectation and variance, and P(fewer, so many, more)."""
-
-    n: np.ndarray
-    passed: np.ndarray
-    expected: np.ndarray
-    variance: np.ndarray
-    below: np.ndarray
-    at: np.ndarray
-    above: np.ndarray
-
-
 def judge(row: Result, of: Offers, names: np.ndarray) -> list[Result]:
     """One row a pair "who passes → on whose tiles" that had LEAST offers and could have gone either way."""
     accounts = len(names)
@@ -97,7 +85,7 @@ def judge(row: Result, of: Offers, names: np.ndarray) -> list[Result]:
     odd = everywhere
     for _ in range(PASSES):
         mine = Counted(*(values[tested] for values in found))
-        p = two_sided(Tails(mine.below, mine.at, mine.above), subjects, row.name)
+        p = two_sided(mine.tails, subjects, row.name)
         new = standing_out(np.where(odd[tested], 1.0, p), benjamini_hochberg(p), ends)
         if not new.any():
             break
@@ -111,7 +99,7 @@ def judge(row: Result, of: Offers, names: np.ndarray) -> list[Result]:
         here = order[begin[tested[at]] : begin[tested[at] + 1]]
         return of.round_id[here][of.passed[here]]
 
-    away, scale = mine.passed - mine.expected, np.sqrt(mine.variance) + 1e-12
+    away, scale = mine.hits - mine.expected, np.sqrt(mine.variance) + 1e-12
     shown = Pairs(subjects, mine.n, away / scale, away / mine.n, scale / mine.n, np.zeros(len(tested)), p, evidence)
     return rows(row, shown, len(pairs) - len(tested), PLANNED, LEAST)
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix, triu
 
 from analytics.fairness.battery import Check
-from analytics.fairness.exact_sums import Tails, tails, two_sided
+from analytics.fairness.exact_sums import Counted, tails, two_sided
 from analytics.fairness.multiplicity import WITH, benjamini_hochberg
 from analytics.fairness.pair_rows import Pairs, rows, standing_out
 from analytics.fairness.payers import people
@@ -39,23 +39,6 @@ class Places(NamedTuple):
     total: np.ndarray
 
 
-class Counted(NamedTuple):
-    """Of pairs: hours that count, hours together, their expectation and variance, and P(fewer, so many, more)."""
-
-    n: np.ndarray
-    met: np.ndarray
-    expected: np.ndarray
-    variance: np.ndarray
-    below: np.ndarray
-    at: np.ndarray
-    above: np.ndarray
-
-    @property
-    def tails(self) -> Tails:
-        """The chances."""
-        return Tails(self.below, self.at, self.above)
-
-
 def seating(tables: Tables) -> list[Result]:
     """21. Sitting together.
 
@@ -83,13 +66,12 @@ def seating(tables: Tables) -> list[Result]:
     )
     if not len(found["slot"]):
         return [row.not_run("no_times" if tables.rounds else "no_rounds")]
-    rounds = found["round_id"]
-    whole = np.flatnonzero(
-        (found["game"][2:] == found["game"][:-2]) & (np.diff(found["game"], 1, prepend=-1)[:-2] != 0)
-    )
+    first, sizes = np.unique(found["game"], return_index=True, return_counts=True)[1:]
+    whole = np.sort(first[sizes == 3])  # the rows of a game stand together
     if not len(whole):
         return [row.not_run("no_rounds")]
-    of = Sittings(found["slot"][whole], found["number"][whole[:, None] + np.arange(3)], rounds[whole])
+    accounts = found["number"][whole[:, None] + np.arange(3)]
+    of = Sittings(found["slot"][whole], accounts, found["round_id"][whole])
     return judge(row, of, people(tables))
 
 
@@ -122,9 +104,8 @@ def judge(row: Result, of: Sittings, names: np.ndarray) -> list[Result]:
         return of.round_id[(at_table == one * accounts + two).any(axis=1)]
 
     n = np.maximum(found.n, 1)
-    scale = np.sqrt(found.variance) + 1e-12
-    shown = Pairs(subjects, found.n, (found.met - found.expected) / scale, (found.met - found.expected) / n, scale / n,
-                  np.zeros(len(n)), p, evidence)  # fmt: skip
+    away, scale = found.hits - found.expected, np.sqrt(found.variance) + 1e-12
+    shown = Pairs(subjects, found.n, away / scale, away / n, scale / n, np.zeros(len(n)), p, evidence)
     return rows(row, shown, len(pairs) - len(tested), PLANNED, LEAST)
 
 
