@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import resource
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -40,14 +41,21 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
     return "\n".join([f"| {' | '.join(heads)} |", f"|{ruler}|", *(f"| {' | '.join(line)} |" for line in lines)])
 
 
-def put(heading: str, text: str) -> None:
-    """Make `text` the section of RESULTS.md under this heading ("# …"), in its place or else at the end."""
+def put(heading: str, text: str, after: str | None = None) -> None:
+    """Make `text` the section of RESULTS.md under this heading ("# …"): in its place, else behind `after` or first."""
     parts = re.split(r"(?m)^(?=# )", RESULTS.read_text(encoding="utf-8"))
-    section = f"# {heading}\n\n{text.strip()}\n"
     titles = [part.partition("\n")[0] for part in parts]
+    section = f"# {heading}\n\n{text.strip()}\n\n"
     if f"# {heading}" in titles:
-        parts[titles.index(f"# {heading}")] = section + "\n"
+        parts[titles.index(f"# {heading}")] = section
     else:
-        parts[-1] = parts[-1].rstrip("\n") + "\n\n"
-        parts.append(section)
+        parts.insert(titles.index(f"# {after}") + 1 if f"# {after}" in titles else 0, section)
     RESULTS.write_text("".join(parts).rstrip("\n") + "\n", encoding="utf-8")
+
+
+def peak() -> float:
+    """The most memory of this process so far, in MB: its own, where getrusage on Linux starts from its parent's."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(re.search(r"VmHWM:\s+(\d+)", status.read_text()).group(1)) / 1024  # type: ignore[union-attr]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

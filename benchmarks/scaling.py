@@ -9,7 +9,6 @@ every round is new to the loader.  No facts.  Each line is a process of its own,
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -54,7 +53,7 @@ def one(path: Path, cores: int) -> dict[str, float]:
         few.write_bytes(file.readline())
     load(few)  # loads the engine
     wall, cpu = timed(lambda: load(path))
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = report.peak()
     merely_wall, merely_cpu = timed(merely)
     return {"wall": wall, "cpu": cpu, "memory": memory, "merely_wall": merely_wall, "merely_cpu": merely_cpu}
 
