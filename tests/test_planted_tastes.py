@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import duckdb
 import polars as pl
 import pytest
 
-from analytics import accounts, fan_statistics, measure, warehouse
+from analytics import accounts, fan_statistics, intervals, measure, pursuit, warehouse
 from ingest.read import Reader
 from replay import ruleset, simulate
 from replay.policy import Policy
@@ -22,13 +23,29 @@ TASTES = {
 }
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
-    folder = tmp_path_factory.mktemp("tastes")
-    simulate.write(folder / "log.parquet", "hubei", {}, 3000, 11, accounts=6, policy=TASTES)
+SIZES = {  # statistics whose size is compared with that of a larger run, and which way they go
+    FLUSH: {"win_multiple": 1, "win_rate": -1, "ready_rate": -1},
+    REVEALS: {"reveal_rate": 1, "first_reveal_share": 1, "reveal_turn": -1},
+    CARELESS: {"careless_discard_rate": 1, "deal_in_revealed_share": 1, "deal_in_rate": 1},
+}
+
+
+def played(folder: Path, rounds: int, seed: int) -> Iterator[duckdb.DuckDBPyConnection]:
+    simulate.write(folder / "log.parquet", "hubei", {}, rounds, seed, accounts=6, policy=TASTES)
     warehouse.load(Reader([str(folder / "log.parquet")], check_rules=ruleset.check), folder / "db")
     with warehouse.connect(folder / "db") as connection:
         yield connection
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    yield from played(tmp_path_factory.mktemp("tastes"), 3000, 11)
+
+
+@pytest.fixture(scope="module")
+def larger(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The same accounts over four times as many rounds of another seed: what their tastes truly come to."""
+    yield from played(tmp_path_factory.mktemp("larger"), 12_000, 12)
 
 
 def against(data: duckdb.DuckDBPyConnection, player: str, name: str) -> dict:
@@ -67,6 +84,29 @@ def test_who_never_defends(data: duckdb.DuckDBPyConnection) -> None:
     assert against(data, CARELESS, "deal_in_revealed_share")["low"] > 0
     assert against(data, CARELESS, "deal_in_rate")["low"] > 0
     assert accounts.leaderboard(data, "dangerous_discard_rate")["player"][0] == CARELESS
+
+
+@pytest.mark.parametrize("player", SIZES)
+def test_sizes_are_those_of_a_larger_run(data, larger, player: str) -> None:
+    """Each difference is clear of zero on the right side, and what the larger run says, within both errors."""
+    for name, sign in SIZES[player].items():
+        own, true = against(data, player, name), against(larger, player, name)
+        assert (own["low"] if sign > 0 else -own["high"]) > 0, name
+        errors = [(one["high"] - one["low"]) / (2 * intervals.Z) for one in (own, true)]
+        assert abs(own["difference"] - true["difference"]) < 3 * (errors[0] ** 2 + errors[1] ** 2) ** 0.5, name
+        assert abs(true["difference"]) > 3 * errors[1], name
+
+
+def test_who_chases_one_suit_aims_and_wins_as_often_as_in_a_larger_run(data, larger) -> None:
+    for table, key in ((fan_statistics.fans, "share"), (pursuit.pursuit, "aimed_share")):
+        own, true = (
+            table(run, (), {"player": FLUSH}).row(by_predicate=pl.col("fan") == "full_flush", named=True)
+            for run in (data, larger)
+        )
+        usual = table(data, (), {"player": OTHERS}).row(by_predicate=pl.col("fan") == "full_flush", named=True)
+        assert own[f"{key}_low"] > usual[f"{key}_high"]
+        errors = [(one[f"{key}_high"] - one[f"{key}_low"]) / (2 * intervals.Z) for one in (own, true)]
+        assert abs(own[key] - true[key]) < 3 * (errors[0] ** 2 + errors[1] ** 2) ** 0.5, key
 
 
 def test_the_usual_ones_are_alike(data: duckdb.DuckDBPyConnection) -> None:
