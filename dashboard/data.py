@@ -401,6 +401,11 @@ def problems_by_code() -> pl.DataFrame:
     )
 
 
+def invariants() -> pl.DataFrame:
+    """name, holds, broken of n rounds: what tables keep between them."""
+    return select("SELECT name, holds, broken, n FROM invariants")
+
+
 def count_sources() -> int:
     """How many sources were read."""
     return select("SELECT count(*) AS n FROM sources")["n"][0]

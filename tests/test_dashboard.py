@@ -12,7 +12,7 @@ import pytest
 import sample_warehouse
 from streamlit.testing.v1 import AppTest
 
-from analytics import warehouse
+from analytics import schema, warehouse
 from dashboard import bundle, charts, i18n, tiles
 from ingest.events import ENDS, FANS, VERBS
 from ingest.rejects import REJECT_CODES
@@ -310,6 +310,17 @@ def test_a_payout_shows_where_it_differs(app: AppFactory, rounds: list[dict[str,
         assert [seat["points"] for seat in seats] == [a - b for a, b in zip(recorded, points, strict=True)] != [0, 0, 0]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_tables_keep_is_checked_on_demand(app: AppFactory, language: str) -> None:
+    test = app("data", "many", lang=language)
+    assert not [node for node in walk(test) if node.type == "bidi_component" and node.key == "kept-list"]
+    test.toggle(key="kept").set_value(True)
+    rows = component(test.run(), "kept-list")["rows"]
+    names = list(i18n.group(language, "invariant").values())
+    assert [row["cells"][0] for row in rows] == names and all(row["id"] is None for row in rows)
+    assert all((row["cells"][3] == 0) == (row["cells"][1][0]["kind"] == "clean") for row in rows)
+
+
 def test_a_rejected_record_is_shown_as_written(app: AppFactory) -> None:
     rows = component(app("data", "hostile"), "rejects-list")["rows"]
     assert [row["cells"][4] for row in rows][0] == EVIL
@@ -351,6 +362,7 @@ def test_every_code_has_a_word() -> None:
         "verdict": problems.VERDICTS, "verdict_more": problems.VERDICTS, "code": problems.CODES,
         "cause": problems.CAUSES,
         "end": (*ENDS, *problems.BY), "fan": FANS, "reject": REJECT_CODES, "verb": tuple(VERBS),
+        "invariant": re.findall(r"SELECT \d+(?: AS place)?, '(\w+)'", schema.views()["invariants"]),
     }  # fmt: skip
     for group, codes in known.items():
         assert set(codes) <= set(i18n.group("en", group)), group

@@ -118,6 +118,22 @@ def problems() -> None:
         screen.go("rounds", code=opened)
 
 
+def kept() -> None:
+    """What tables keep between them, checked on demand."""
+    st.subheader(t("data.kept"))
+    st.caption(t("data.kept_more"))
+    if not st.toggle(t("data.kept_check"), key="kept"):
+        return
+    rows = []
+    for row in data.invariants().iter_rows(named=True):
+        holds = row["holds"]
+        chip = [{"label": t("data.holds") if holds else t("data.broken"), "kind": "clean" if holds else "violation"}]
+        rows.append((None, None, [word("invariant", row["name"]), chip, row["n"], row["broken"]]))
+    kinds = ("text", "chips", "number", "number")
+    heads = (t("column.meaning"), t("column.verdict"), t("column.rounds"), t("data.broken"))
+    listing("kept-list", list(zip(kinds, heads, strict=True)), rows, caption=t("data.kept_caption"), labels={})
+
+
 def sources() -> None:
     """Every source that was read."""
     st.subheader(t("data.sources"))
@@ -141,6 +157,7 @@ def page() -> None:
     funnel(data.overview())
     problems()
     rejects()
+    kept()
     sources()
 
 
