@@ -40,13 +40,15 @@ class Seats:
         self.tables = tables
         self.count = tables["seats"].num_rows
         self._ids = tables["rounds"]["round_id"].combine_chunks()
+        self._first: dict[str, np.ndarray] = {}  # by table, the row of seats at which the round of each row begins
 
     def rows(self, name: str, seat: str = "seat") -> np.ndarray:
         """int64[m]: the row of seats that each row of a table belongs to; `count` where it names no seat."""
         table = self.tables[name]
-        rounds = pc.index_in(table["round_id"], value_set=self._ids).to_numpy().astype(np.int64)
+        if name not in self._first:
+            self._first[name] = 3 * pc.index_in(table["round_id"], value_set=self._ids).to_numpy().astype(np.int64)
         place = values(table[seat], -1)
-        return np.where(place < 0, self.count, 3 * rounds + place)
+        return np.where(place < 0, self.count, self._first[name] + place)
 
     def of_round(self, column: np.ndarray) -> np.ndarray:
         """A value of each round, for each of its seats."""
@@ -88,11 +90,14 @@ def seat_sums(tables: Mapping[str, pa.Table]) -> pa.Table:
     out |= {name: players[name].take(pa.array(first)) for name in ("player", "seat")}
     out["position"] = pa.array(position, pa.int8(), mask=position == NO_DEALER)
     out["time_ms"] = pa.array(started, pa.int64(), mask=started == NO_TIME)
+    nothing = pa.array(np.zeros(len(key), np.int64))
     for name, column in (_counted(seats) | _of_facts(seats)).items():
-        sums = np.zeros(len(key), np.int64)
         if column.any():
+            sums = np.zeros(len(key), np.int64)
             np.add.at(sums, group, column[ended].astype(np.int64, copy=False))
-        out[name] = pa.array(sums)
+            out[name] = pa.array(sums)
+        else:
+            out[name] = nothing
     return pa.table(out)
 
 
