@@ -10,9 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from browser import browser, served, settle, view, watch  # noqa: E402
+from playwright.sync_api import Page  # noqa: E402
 from sample_warehouse import build  # noqa: E402
 
 from analytics import warehouse  # noqa: E402
+from dashboard import i18n  # noqa: E402
 
 PAGES = [path.stem for path in sorted((ROOT / "dashboard" / "page").glob("[a-z]*.py"))]
 HEIGHT = "document.querySelector('[data-testid=stMain]').scrollHeight"
@@ -36,7 +38,15 @@ def views(db: Path) -> dict[str, tuple[str, dict[str, str]]]:
     return found
 
 
-def main(folder: Path, db: Path, widths: tuple[int, ...] = (1440,)) -> None:
+def audited(page: Page, language: str) -> None:
+    """Runs the audit where a page asks for it."""
+    start = page.get_by_role("button", name=i18n.words(language)["fairness.start"])
+    if start.count():
+        start.click()
+        page.locator(".listing, .stVegaLiteChart").first.wait_for(timeout=120_000)
+
+
+def main(folder: Path, db: Path, widths: tuple[int, ...] = (1280, 800)) -> None:
     """Writes FOLDER/<view>-<language>-<theme>.png and says what went wrong on the pages."""
     folder.mkdir(parents=True, exist_ok=True)
     with served(db) as home, browser() as chromium:
@@ -50,6 +60,8 @@ def main(folder: Path, db: Path, widths: tuple[int, ...] = (1440,)) -> None:
                         page.set_viewport_size({"width": width, "height": 1000})
                         page.goto(view(home, where, lang=language, **parameters))
                         settle(page)
+                        if where == "fairness":
+                            audited(page, language)
                         height, before = 1, 0
                         while height != before:  # until nothing more arrives
                             page.wait_for_timeout(1500)

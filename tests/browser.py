@@ -23,12 +23,13 @@ ARGUMENTS = [
 
 @contextmanager
 def served(db: Path) -> Iterator[str]:
-    """`kwx dashboard` on a data set, started from elsewhere; its address."""
+    """`kwx dashboard` on a data set, started from elsewhere; its address.  A folder: without one, started there."""
     kwx = Path(__file__).parent.parent / "kwx.py"
     port = free_port(0)
+    named, where = ([], db) if db.is_dir() else (["--db", str(db)], db.parent)
     server = subprocess.Popen(
-        [sys.executable, str(kwx), "dashboard", "--db", str(db), "--port", str(port)],
-        cwd=db.parent, env={**os.environ, "PYTHONPATH": ""}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        [sys.executable, str(kwx), "dashboard", *named, "--port", str(port)],
+        cwd=where, env={**os.environ, "PYTHONPATH": ""}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         for _ in range(300):
