@@ -26,7 +26,7 @@ def served(db: Path) -> Iterator[str]:
     """`kwx dashboard` on a data set, started from elsewhere; its address.  A folder: without one, started there."""
     kwx = Path(__file__).parent.parent / "kwx.py"
     port = free_port(0)
-    named, where = ([], db) if db.is_dir() else (["--db", str(db)], db.parent)
+    named, where = ([], db) if db.is_dir() else (["--db", str(db.absolute())], db.parent)
     server = subprocess.Popen(
         [sys.executable, str(kwx), "dashboard", *named, "--port", str(port)],
         cwd=where, env={**os.environ, "PYTHONPATH": ""}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
