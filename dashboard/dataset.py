@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import streamlit as st
 
-from analytics import warehouse
+from analytics import schema, warehouse
 from analytics.one_round import from_data_set
 from dashboard import library
 
@@ -71,6 +71,11 @@ def _connection(key: tuple[str, int, int]) -> Any:
     return warehouse.connect(key[0])
 
 
+@st.cache_data(max_entries=8, show_spinner=False)
+def _is_current(key: tuple[str, int, int]) -> bool:
+    return schema.is_current(_connection(key).cursor())
+
+
 @st.cache_data(max_entries=512, show_spinner=False)
 def _select(key: tuple[str, int, int], sql: str, parameters: tuple) -> pl.DataFrame:
     answer = pl.from_arrow(_connection(key).cursor().sql(sql, params=list(parameters)).to_arrow_table())
@@ -110,6 +115,8 @@ def state() -> State:
     if key is None:
         return State("missing", named)
     try:
+        if not _is_current(key):
+            return State("unreadable", named, error="it was made by another version of kwx; load its logs again")
         counts = select(
             """
             SELECT coalesce(sum(records), 0)::BIGINT AS records, coalesce(sum(rejects), 0)::BIGINT AS rejects,

@@ -2,16 +2,18 @@
 
 import json
 import re
+import shutil
 import threading
 from pathlib import Path
 
+import duckdb
 import pytest
 from streamlit.testing.v1 import AppTest
 from test_dashboard import FOLDER, clean, component
 
 from analytics import warehouse
 from analytics.one_round import from_data_set
-from dashboard import bundle, dataset, jobs, round_review
+from dashboard import bundle, dataset, i18n, jobs, round_review
 from ingest.read import Reader
 from replay import ruleset, simulate
 from replay.review import review
@@ -124,3 +126,16 @@ def test_rounds_that_cannot_be_played_out_say_why(played: Path, monkeypatch: pyt
     round_review.act("a/b/1", tables, "stop 2")
     round_review.act("a/b/1", tables, "nonsense")
     assert list(round_review.known("a/b/1")) == ["2"]
+
+
+def test_a_data_set_of_another_version_is_explained(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copyfile(played.resolve(), tmp_path / "old")
+    with duckdb.connect(str(tmp_path / "old")) as connection:
+        connection.execute("ALTER TABLE reveals DROP COLUMN live")
+    monkeypatch.setenv("KWX_DB", str(tmp_path / "old"))
+    test = AppTest.from_file(str(FOLDER / "app.py"), default_timeout=60).switch_page("page/fairness.py")
+    test.query_params["lang"] = "en"
+    assert clean(test.run()).subheader[0].value == i18n.words("en")["state.unreadable"]
+    assert any("another version of kwx" in str(node.proto) for node in test.get("html"))
