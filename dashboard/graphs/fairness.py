@@ -94,9 +94,9 @@ def bets(frame: pl.DataFrame, rounds: str, e: str, bound: float) -> alt.LayerCha
     return alt.layer(lines, rule).properties(height=300)
 
 
-def bridges(frame: pl.DataFrame, names: list[str], time: str, away: str, bound: float) -> alt.LayerChart:
-    """Running sums in time with the band that honest logs keep to: columns label, time (of day), away, turn (bool)."""
-    x, y = alt.X("time:T", title=time), alt.Y("away:Q", title=away)
+def bridges(frame: pl.DataFrame, names: list[str], rounds: str, away: str, bound: float) -> alt.LayerChart:
+    """Running sums with the band that honest logs keep to: columns label, round, time (of day), away, turn (bool)."""
+    x, y = alt.X("round:Q", title=rounds), alt.Y("away:Q", title=away)
     base = alt.Chart(frame)
     colour = alt.Color("label:N", sort=None, title=None, scale=alt.Scale(domain=names, range=list(SERIES)),
                        legend=alt.Legend(orient="bottom", columns=2, labelLimit=260, symbolType="stroke"))  # fmt: skip

@@ -117,7 +117,8 @@ def behind(of: report.Report, rows: list[Result]) -> None:
 def luck(of: report.Report) -> None:
     """Accounts (or pairs) against what chance would give, check by check."""
     st.subheader(t("fairness.luck"))
-    named = list(dict.fromkeys(row.name for row in of.rows if report.personal(row) and row.statistic is not None))
+    told = [row for row in of.rows if report.personal(row) and row.statistic is not None]
+    named = list(dict.fromkeys(row.name for row in told if row.check != 4))  # whose statistic is a count
     named = [name for name in named if len(pictures.quantiles([r for r in of.rows if r.name == name])["z"]) >= 5]
     if not named:
         st.write(t("fairness.no_accounts"))
@@ -208,8 +209,8 @@ def changes(of: audits.Audit) -> None:
         label=pl.Series([titled[name] for name in frame["name"]]),
         time=pl.from_epoch("time_ms", time_unit="ms"),
     )
-    chart = graphs.bridges(frame, list(titled.values()), "UTC", t("fairness.away"), frame["bound"][0])
-    heads = {"label": t("fairness.test"), "time": "UTC", "away": t("fairness.away")}
+    chart = graphs.bridges(frame, list(titled.values()), t("fairness.nth"), t("fairness.away"), frame["bound"][0])
+    heads = {"label": t("fairness.test"), "round": t("fairness.nth"), "time": "UTC", "away": t("fairness.away")}
     turns = frame.filter("turn")
     said = spoken([(f"{name} {time:%Y-%m-%d}", f"{away:.2f}") for name, time, away in
                    turns.select("label", "time", "away").iter_rows()])  # fmt: skip
