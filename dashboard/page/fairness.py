@@ -117,8 +117,8 @@ def behind(of: report.Report, rows: list[Result]) -> None:
 def luck(of: report.Report) -> None:
     """Accounts (or pairs) against what chance would give, check by check."""
     st.subheader(t("fairness.luck"))
-    told = [row for row in of.rows if report.personal(row) and row.statistic is not None]
-    named = list(dict.fromkeys(row.name for row in told if row.check != 4))  # whose statistic is a count
+    drawn = [row for row in of.rows if report.personal(row) and row.statistic is not None]
+    named = list(dict.fromkeys(row.name for row in drawn if row.check != 4))  # whose statistic is a count
     named = [name for name in named if len(pictures.quantiles([r for r in of.rows if r.name == name])["z"]) >= 5]
     if not named:
         st.write(t("fairness.no_accounts"))
