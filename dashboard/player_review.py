@@ -76,7 +76,7 @@ def _found(value: dict[str, Any]) -> None:
         at = {"round": one["id"], "event": one["no"], "pov": one["seat"]}
         rows.append((f"{one['id']} {one['no']} {one['seat']}", screen.address("rounds", **at), cells))
     kinds = ("place", "text", "hands", "text", "hands", "estimate", "number")
-    names = ("round", "played", "tile", "better", "tile", "loss", "n")
+    names = ("id", "played", "tile", "better", "tile", "loss", "n")
     columns = [(kind, t(f"player_column.{name}")) for kind, name in zip(kinds, names, strict=True)]
     opened = listing("worst", columns, rows, caption=t("player.review"), labels=screen.tile_labels())
     if opened:

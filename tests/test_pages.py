@@ -1,6 +1,7 @@
 """The pages of statistics without a browser: in both languages, on an empty data set, one round, several hundred."""
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -12,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component, walk
 
 from analytics import measure, metrics, reveal_statistics, warehouse
-from dashboard import i18n
+from dashboard import i18n, player_review
 from dashboard.queries import behind, pace, reveal, seats
 from ingest.read import Reader
 from replay import ruleset, simulate
@@ -342,3 +343,34 @@ def test_an_account_with_any_name(show: Show, name: str) -> None:
 
 def test_nobody_of_that_name(show: Show) -> None:
     assert i18n.words("en")["player.unknown"] in [info.value for info in show("player", "many", player="no one").info]
+
+
+def test_decisions_are_played_out_on_request(
+    show: Show, measured: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player_review, "ROUNDS", 2)
+    monkeypatch.setattr(player_review, "ROLLOUTS", 32)
+    player = somebody(measured)
+    test = show("player", "many", player=player, site="simulated")
+    words = i18n.words("en")
+    next(button for button in test.button if button.label == words["player.review_start"]).click()
+    clean(test.run())
+    for _ in range(200):
+        if not any(button.label == words["player.review_stop"] for button in test.button):
+            break
+        time.sleep(0.1)
+        clean(test.run())
+    rows = component(test, "worst")["rows"]
+    assert rows and all(parse_qs(urlsplit(row["href"]).query)["pov"] for row in rows)
+
+
+# Statistics and the rounds behind them
+
+
+@pytest.mark.parametrize("metric", behind.COUNTED)
+def test_short_ways_to_a_statistics_rounds(measured: duckdb.DuckDBPyConnection, metric: str) -> None:
+    numerator = metrics.get(metric).numerator
+    asked = f"SELECT DISTINCT round_id FROM seat_rounds WHERE {numerator} <> 0 AND played = 1 ORDER BY round_id"
+    sql, values = behind.condition(f"stat.{metric}", None)
+    found = measured.execute(f"SELECT round_id FROM rounds AS r WHERE {sql} ORDER BY round_id", values).fetchall()
+    assert found == measured.execute(asked).fetchall() != []

@@ -100,6 +100,31 @@ CONDITIONS = {
 }  # fmt: skip
 
 
+_SHOWN = "SELECT round_id, seat FROM reveals JOIN seats USING (round_id, seat) WHERE "
+_READY = "SELECT round_id, seat FROM facts JOIN seats USING (round_id, seat) WHERE ready_turn IS NOT NULL"
+_DRAWN = "round_id IN (SELECT round_id FROM rounds WHERE \"end\" = 'draw')"
+COUNTED = {  # statistic → the seats that its numerator counts, from the tables themselves: the view takes too long
+    "win_rate": "SELECT round_id, seat FROM seats WHERE won",
+    "self_draw_share": "SELECT round_id, seat FROM seats WHERE self_drew",
+    "deal_in_rate": "SELECT round_id, seat FROM seats WHERE dealt_in",
+    "win_value": "SELECT round_id, seat FROM wins WHERE points <> 0",
+    "net": "SELECT round_id, seat FROM seats WHERE points <> 0",
+    "reveal_rate": "SELECT round_id, seat FROM reveals",
+    "reveal_result": _SHOWN + "points <> 0",
+    "reveal_win_rate": _SHOWN + "won",
+    "reveal_deal_in_rate": _SHOWN + "dealt_in",
+    "reveal_exhausted_rate": _SHOWN + _DRAWN,
+    "reveal_draw_loss": _SHOWN + _DRAWN + " AND (round_id, seat) IN (SELECT (round_id, from_seat) FROM ledger "
+                        "WHERE points > 0 AND cause IN ('draw', 'no_safe_tile'))",
+    "exhausted_rate": f"SELECT round_id, seat FROM seats WHERE {_DRAWN}",
+    "ready_exhausted_rate": f"SELECT round_id, seat FROM seats WHERE ready_at_end AND {_DRAWN}",
+    "ready_rate": _READY,
+    "ready_turn": _READY + " AND ready_turn > 0",
+    "ready_live": _READY + " AND ready_live_own > 0",
+    "ready_win_rate": _READY + " AND won",
+}  # fmt: skip
+
+
 def parse(text: str) -> str:
     """The condition as it is if it is one; ValueError otherwise."""
     _split(text)
@@ -137,9 +162,9 @@ def condition(text: str, player: str | None) -> tuple[str, list[Any]]:
     """The SQL condition on `rounds AS r` and its parameters; for a player where one is given."""
     name, values = _split(text)
     ended = "r.\"end\" <> 'aborted'"
-    if name == "stat":
+    if name == "stat" and (player is not None or values[0] not in COUNTED):
         return f"{ended} AND r.round_id IN ({_counted(values[0], player)})", [player] * 2 if player else []
-    sql = CONDITIONS[name].sql
+    sql, values = (COUNTED[values[0]], []) if name == "stat" else (CONDITIONS[name].sql, values)
     if player is None:
         return f"{ended} AND r.round_id IN (SELECT round_id FROM ({sql}))", values
     own = "SELECT round_id, seat FROM seats WHERE player = ?"
