@@ -1,6 +1,7 @@
-"""What one load does to the tables: inserts the replay's batches, then judges games and sources.
+"""What one load does to the tables: inserts the replay's batches, judging their games, then looks at split games and
+sources.
 
-Everything happens in one transaction of the caller's connection.
+Transactions are the caller's.
 """
 
 from collections import deque

@@ -126,7 +126,7 @@ def load(
 
 
 def _load(connection, path, empty, reader, replayer, check_games, progress) -> Summary:
-    """One transaction on the copy; reading, replaying and inserting overlap, each in a thread."""
+    """All on the copy, which nobody else sees; reading, replaying and inserting overlap, each in a thread."""
     connection.execute("BEGIN")
     if empty:
         schema.create_tables(connection)
@@ -150,7 +150,7 @@ def _load(connection, path, empty, reader, replayer, check_games, progress) -> S
         if filled or not summed:
             sittings.refresh(connection, "rounds")
         elif fill.games_table:
-            connection.execute("COMMIT")
+            connection.execute("COMMIT")  # rows that go before a commit would have DuckDB write their table again
             connection.execute("BEGIN")
             (sittings.merge if streamed else sittings.refresh)(connection, fill.games_table)
         sources = reader.sources()
