@@ -4,7 +4,7 @@ Plays seeded corpora of rounds of a population in which nobody cheats, under eig
 with look-alikes (strong defender, always revealing, friends, whale, a dealer's streak), and in half of them rounds are
 missing by lot.  Runs the battery on each and writes its p-values to RESULTS.jsonl, a line a corpus; corpora that stand
 there are not played again.  Then prints what the contract promises beside what was found; benchmarks/FAIRNESS.md holds
-it.  --only N …: these checks alone, for corpora that stand there: their rows take the place of older ones.
+it.  --only N …: these checks alone, for corpora that stand there without them.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def play(path: Path, corpora: int, rounds: int, only: list[int]) -> list[dict[st
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     known = {one["corpus"]: one for one in map(json.loads, lines)}
     for n in range(corpora):
-        if n in known and not only:
+        if n in known and set(only) <= {row[0] for row in known[n]["rows"]}:
             continue
         of = honest(n, rounds)
         made = record(n, of, battery.results(Tables(of.db), only))

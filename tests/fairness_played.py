@@ -64,6 +64,9 @@ def honest(n: int, rounds: int) -> Honest:
         alike = dict(zip(who, [*LOOK_ALIKES, "friends"], strict=False))
         cheats = [f"{name}:account={who[at]}" for at, name in enumerate(LOOK_ALIKES)]
         cheats[2] += f",partner={who[len(LOOK_ALIKES)]}"
+        if rules.startswith("3d"):  # where a dealer hardly ever stays for so long
+            alike.pop(who[4])
+            cheats.pop()
     gaps, rng = n // (2 * len(RULES)) % 2 == 1, np.random.default_rng(seed)
     batches = crooked.play(rules, rounds, seed, json.loads(options), cheats=cheats, accounts=PEOPLE)
     if gaps:

@@ -16,6 +16,7 @@ from analytics.fairness.result import POWER, Result
 MEMBERS = 12  # fewer accounts are no cohort
 LEVEL = 1e-4  # p-value that power is stated at, as in analytics.fairness.accounts
 FAR = 2.5  # spreads beyond which a value pulls no more
+CAUTION = 1.1  # times the error: what accounts differ by is no bell, and its size is itself estimated
 USUAL = float(chi2.cdf(FAR**2, 3) + FAR**2 * 2 * norm.sf(FAR))  # mean of min(z², FAR²) of N(0, 1)
 
 
@@ -46,7 +47,7 @@ def cohort(values: np.ndarray, error: np.ndarray) -> Cohort:
         if abs(moved - centre) < 1e-7 * high:
             break
         centre = moved
-    whole = np.sqrt(error**2 + spread**2)
+    whole = CAUTION * np.sqrt(error**2 + spread**2)
     return Cohort(centre, spread, (values - centre) / whole, whole)
 
 
@@ -57,7 +58,8 @@ def judged(row: Result, of: Cohort, at: int, planned: float, lower: bool = False
     bound = float(t.isf(LEVEL if lower else LEVEL / 2, df))
     effect = z * error
     # Of the two parts of the error only the account's own shrinks with n: from `spread` on more rounds help no more.
-    own, room = error**2 - of.spread**2, (planned / (bound + norm.isf(1 - POWER))) ** 2 - of.spread**2
+    fixed = (CAUTION * of.spread) ** 2
+    own, room = error**2 - fixed, (planned / (bound + norm.isf(1 - POWER))) ** 2 - fixed
     return row.but(
         statistic=z,
         effect=effect,

@@ -7,11 +7,12 @@ Source: fairness.md, "Shuffle, global".
 import json
 
 import numpy as np
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from analytics import starts
 from analytics.fairness.accounts import LEVEL
 from analytics.fairness.battery import Check
+from analytics.fairness.log_integrity import uniform
 from analytics.fairness.result import POWER, Result
 from analytics.fairness.shuffle import chi_square
 from analytics.fairness.tables import FAIR, Tables
@@ -22,6 +23,7 @@ LEAST = 5.0  # expected hands of a cell, below which it joins its neighbour
 ROUNDS = 200  # below which a distribution says little
 HANDS = 100  # of an account
 SITTINGS = 15
+DEALER = 0.2  # share of its games beyond a third that an account deals first, planned for
 
 
 def goodness(row: Result, seen: dict[int, int], chances: dict[int, float]) -> Result:
@@ -112,8 +114,10 @@ def first_dealer(tables: Tables) -> list[Result]:
 
     Statistics: first dealers of games by seat, χ²₂, where the rules leave them to chance (`dealer.first`); the two
     dice, χ²₃₅; seats of accounts in the first rounds of their games, χ² summed over accounts, two degrees of freedom
-    each, scaled by the covariance of those who sit together (they never share a seat).  The rule of the next dealer is
-    exact and part of check 2.  Null: uniform.  Tier T1.  Unit: games, throws, sittings.
+    each, scaled by the covariance of those who sit together (they never share a seat).  By account: games that it deals
+    first, binomial with one in three, randomised; where the rules fix the first dealer's seat it assumes that seats
+    are drawn.  The rule of the next dealer is exact and part of check 2.  Null: uniform.  Tier T1.  Unit: games,
+    throws, sittings.
     """
     game = Result(12, "first_dealer", "shuffle", unit="games")
     found = tables.columns(
@@ -133,7 +137,40 @@ def first_dealer(tables: Tables) -> list[Result]:
         uniform_cells(game, {seat: int(n) for seat, n in enumerate(seen) if n}, 3),
         uniform_cells(game.but(name="dice", unit="throws"), dice, 36),
         sittings(tables, game.but(name="seat_of_account", unit="sittings")),
+        *dealers(tables),
     ]
+
+
+def dealers(tables: Tables) -> list[Result]:
+    """How often each account is a game's first dealer."""
+    found = tables.columns(
+        f"""
+        SELECT player, count(*)::BIGINT AS n, count(*) FILTER (seat = dealer)::BIGINT AS dealt,
+            coalesce(list(round_id ORDER BY round_id) FILTER (seat = dealer), [])[:50] AS ids
+        FROM rounds JOIN seats USING (round_id) WHERE round = 0 AND player <> '' AND {FAIR}
+        GROUP BY player ORDER BY player
+        """
+    )
+    base, rows = Result(12, "dealer_of_account", "account", "account", unit="games", effect_unit="of games"), []
+    if not len(found["player"]):
+        return [base.but(scope="global").not_run("no_rounds")]
+    reach = float(norm.isf(LEVEL / 2) + norm.isf(1 - POWER))
+    for player, n, dealt, ids in zip(*found.values(), strict=True):
+        row = base.but(subject=str(player), n=int(n), needed=int(np.ceil(2 / 9 * (reach / DEALER) ** 2)))
+        if n < SITTINGS:
+            rows.append(row.not_run("too_few"))
+            continue
+        roll = uniform("dealer_of_account", player, n, dealt)
+        below = float(binom.cdf(dealt - 1, n, 1 / 3) + roll * binom.pmf(dealt, n, 1 / 3))
+        spread, effect = float(np.sqrt(2 / 9 / n)), dealt / n - 1 / 3
+        rows.append(
+            row.but(
+                statistic=effect / spread, effect=float(effect), low=effect - 1.96 * spread,
+                high=effect + 1.96 * spread, p=min(1.0, 2 * min(below, 1 - below)), detectable=reach * spread,
+                power=float(norm.sf(norm.isf(LEVEL / 2) - DEALER / spread)), evidence=tuple(ids),
+            )
+        )  # fmt: skip
+    return rows
 
 
 def by_chance(ident: str, options: str | None) -> bool:

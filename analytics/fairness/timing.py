@@ -21,7 +21,7 @@ SHORTEST, OCTAVES, STEPS = 5, 12, 16  # log2 of milliseconds: from 32 ms, 12 oct
 BINS = OCTAVES * STEPS
 EDGES = SHORTEST + np.arange(BINS + 1) / STEPS
 FEW = 5  # times of a class below which its median is left out
-GRID = np.linspace(-4, 4, 161)  # standard deviations at which shapes are compared
+GRID = np.linspace(-1, 4, 101)  # deviations at which shapes are compared: fast times are bounded by the finger
 NOISE = 0.36  # mean of n × distance² of n times from their own distribution, scaled by their own mean and deviation
 NAMES = ("time_difficulty", "time_sameness", "time_shape")
 
