@@ -1,4 +1,4 @@
-"""The audit on honest rounds: python benchmarks/fairness_calibration.py RESULTS.jsonl [--corpora 208] [--rounds 6000]
+"""The audit on honest rounds: python benchmarks/fairness_calibration.py RESULTS.jsonl [--corpora 200] [--rounds 6000]
 
 Plays seeded corpora of rounds of a population in which nobody cheats, under eight rulesets in turn, every second one
 with look-alikes (strong defender, always revealing, friends, whale, a dealer's streak), and in half of them rounds are
@@ -11,7 +11,7 @@ import argparse
 import json
 import re
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -30,11 +30,11 @@ LEVELS = (0.1, 0.01, 0.001, 0.0001)
 FOUND = ("flagged", "biased", "review", "escalated")
 
 
-def record(n: int, of: Honest, rows: list[Result]) -> dict[str, Any]:
+def record(n: int, rounds: int, of: Honest, rows: list[Result]) -> dict[str, Any]:
     """What is kept of a corpus: of each row its check, name, subject, p and status."""
     kept = [[row.check, row.name, row.family, row.subject, p_of(row, n), row.status]
             for row in rows if row.family != "control"]  # fmt: skip
-    return {"corpus": n, "rules": of.rules, "gaps": of.gaps, "alike": of.alike, "rows": kept}
+    return {"corpus": n, "rounds": rounds, "rules": of.rules, "gaps": of.gaps, "alike": of.alike, "rows": kept}
 
 
 def p_of(row: Result, n: int) -> float | None:
@@ -54,7 +54,7 @@ def play(path: Path, corpora: int, rounds: int, only: list[int]) -> list[dict[st
         if n in known and set(only) <= {row[0] for row in known[n]["rows"]}:
             continue
         of = honest(n, rounds)
-        made = record(n, of, battery.results(Tables(of.db), only))
+        made = record(n, rounds, of, battery.results(Tables(of.db), only))
         if only and n in known:
             made["rows"] = [row for row in known[n]["rows"] if row[0] not in only] + made["rows"]
         known[n] = made
@@ -137,12 +137,14 @@ def main() -> None:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
-    parser.add_argument("--corpora", type=int, default=208)
+    parser.add_argument("--corpora", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=6000)
     parser.add_argument("--only", type=int, nargs="*", default=[])
     chosen = parser.parse_args()
     found = play(chosen.results, chosen.corpora, chosen.rounds, chosen.only)
-    print(f"{len(found)} corpora of {chosen.rounds:,} rounds and {PEOPLE} accounts, {len(RULES)} rulesets in turn\n")
+    sizes = Counter(one["rounds"] for one in found)
+    told_sizes = ", ".join(f"{count} of {rounds:,} rounds" for rounds, count in sorted(sizes.items(), reverse=True))
+    print(f"{len(found)} corpora ({told_sizes}) of {PEOPLE} accounts, {len(RULES)} rulesets in turn\n")
     print("\n".join(told(found)))
 
 

@@ -81,7 +81,7 @@ PLANS = (
     Plan(11, ("start_luck",), "best_deal:account={who},q={size}", (0.2, 0.5), SOME, True),
     Plan(12, ("dealer_of_account",), "loaded_dealer:account={who},q={size}", (0.3, 1), SOME),
     Plan(12, ("dice",), "loaded_dice:q={size}", (0.1, 0.2), SOME),
-    Plan(13, ("drift_pairs",), "riffle:k={size},from=35", (4, 5), SOME),
+    Plan(13, ("drift_pairs",), "sorted_wall:q={size},from=40", (0.02, 0.05), MANY),
     Plan(14, ("losing_streak",), "comeback:k=3,q={size}", (0.1, 0.3), SOME, True),
     Plan(14, ("newness",), "honeymoon:n=50,q={size}", (0.1, 0.3), SOME, True),
     Plan(15, ("draw_luck",), "upgrade:account={who},q={size}", (0.05, 0.1), SOME, True),

@@ -10,7 +10,7 @@ from fairness_tables import empty, from_orders, insert, shuffled
 
 from analytics import report, report_html, schema, warehouse
 from analytics.fairness import __main__ as audit_page
-from analytics.fairness import battery
+from analytics.fairness import battery, power
 from analytics.fairness.result import Result, ordered
 from analytics.fairness.tables import Tables
 
@@ -125,8 +125,10 @@ def test_a_clean_data_set_ends_with_zero_and_a_missing_one_with_two(tmp_path: Pa
 
 
 def test_the_page_of_the_audit_is_current() -> None:
-    """`python -m analytics.fairness docs/audit.md` writes it."""
-    page = (Path(report.__file__).parent.parent / "docs" / "audit.md").read_text(encoding="utf-8")
+    """`python -m analytics.fairness docs/audit.md` writes it, and power.svg beside."""
+    docs = Path(report.__file__).parent.parent / "docs"
+    page = (docs / "audit.md").read_text(encoding="utf-8")
     assert page == audit_page.page()
+    assert (docs / "power.svg").read_text(encoding="utf-8") == power.svg(power.curves())
     for check in battery.checks():
         assert check.number == 0 or f"\n### {check.number}. " in page

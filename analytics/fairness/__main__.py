@@ -47,10 +47,9 @@ POWER = f"""
 
 Cheats of `docs/cheats.md`, planted in corpora of a population's rounds, and how often the row named them at the level
 at which it states its power ({multiplicity.ALPHA} for the shuffle, 0.0001 for accounts, 0.01 for 4 and 5; a hit for
-1-3 and 6).
-Rounds are those of the whole corpus; the account that cheats plays in a fifth to a half of them. In brackets, and
-dashed, what the row's own arithmetic gives at the effect that the longest corpora show: every row of an audit quotes
-its power by it. Checks 1 and 2 find every planted fault at its first round (`tests/data/broken`).
+1-3 and 6). Rounds are those of the whole corpus; the account that cheats plays in a fifth to a half of them. In
+brackets, and dashed, what the row's own arithmetic gives at the effect that the longest corpora show: every row of an
+audit quotes its power by it. Checks 1 and 2 find every planted fault at its first round (`tests/data/broken`).
 `benchmarks/fairness_power.py` makes the data, `benchmarks/FAIRNESS.md` says what the checks do to honest players.
 
 ![share of planted cheats found against rounds, by check; the table below has the numbers](power.svg)
