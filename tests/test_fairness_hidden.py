@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from fairness_played import played
 from fairness_tables import empty
-from scipy.stats import kstest, norm
+from scipy.stats import kstest, norm, t
 
 from analytics.fairness import accounts, hidden, multiplicity, timing
-from analytics.fairness.cohort import cohort, judged
+from analytics.fairness.cohort import CAUTION, cohort, judged
 from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
 from replay.corpus import Population
@@ -121,20 +121,23 @@ def test_p_values_of_draws_are_those_of_the_exact_sum() -> None:
     assert np.abs(np.log(normal / wanted)[wanted > 1e-6]).max() > 0.5
 
 
-def test_honest_members_of_a_cohort_are_uniform_and_a_cheat_moves_it_little() -> None:
+def test_honest_members_of_a_cohort_keep_their_level_and_a_cheat_moves_it_little() -> None:
     rng = np.random.default_rng(3)
-    two, lower = [], []
+    values_of, away = {False: [], True: []}, []
     for _ in range(30):
         error = rng.uniform(0.02, 0.3, 60)
         values = 0.8 + rng.normal(0, 0.1, 60) + rng.normal(0, 1, 60) * error
         values[0] = 0.0  # the cheat
         of = cohort(values, error)
         assert abs(of.centre - 0.8) < 0.12 and 0 <= of.spread < 0.25
-        rows = [judged(Result(23, "x", "account", n=100), of, at, 0.4, at % 2 == 0) for at in range(1, 60)]
-        two += [row.p for row in rows[::2]]
-        lower += [row.p for row in rows[1::2]]
-    for values in (two, lower):
-        assert kstest(values, "uniform").pvalue > 0.001 and np.mean(np.array(values) <= 0.01) < 0.018
+        away += (of.z[1:] * CAUTION).tolist()
+        for at in range(1, 60):
+            row = judged(Result(23, "x", "account", n=100), of, at, 0.4, lower=at % 2 == 0)
+            values_of[at % 2 == 0].append(row.p)
+    assert kstest(away, t(59).cdf).pvalue > 0.001  # the caution apart
+    for values in values_of.values():
+        for level in (0.3, 0.1, 0.01):
+            assert np.mean(np.array(values) <= level) < level
 
 
 def test_who_lacks_what_a_check_needs_is_told_so() -> None:
