@@ -18,6 +18,8 @@ def lollipops(frame: pl.DataFrame, frequency: str, size: str) -> alt.LayerChart:
     scale = alt.Scale(domain=[0, max(frame["share_high"].max() or 0, 0.01) * 1.3], nice=False)
     axis = alt.Axis(format="%", tickCount=5)
     base = alt.Chart(frame)
+    bubble = alt.Legend(format="%", orient="bottom-right", values=[0.01, 0.1, 0.3, 0.6])
+    legend = bubble if frame.height > 6 else None  # it stands among the rows and would hide them
     stems = base.mark_rule(strokeWidth=3, color=COUNT).encode(
         y=y, x=alt.X("zero:Q", title=frequency, axis=axis, scale=scale), x2="share:Q", opacity=faded()
     ).transform_calculate(zero="0")  # fmt: skip
@@ -27,7 +29,7 @@ def lollipops(frame: pl.DataFrame, frequency: str, size: str) -> alt.LayerChart:
     bubbles = base.mark_point(filled=True, color=GAIN, shape="circle", stroke="white", strokeWidth=1).encode(
         y=y, x=alt.X("share:Q", scale=scale),
         size=alt.Size("contribution:Q", title=size, scale=alt.Scale(domain=[0, 0.6], range=[40, 1100], clamp=True),
-                      legend=alt.Legend(format="%", orient="bottom-right", values=[0.01, 0.1, 0.3, 0.6])),
+                      legend=legend),
         opacity=alt.condition("datum.few", alt.value(0.4), alt.value(0.95)), href="href:N",
         tooltip=[alt.Tooltip("label:N", title=" "), alt.Tooltip("shown:N", title=" "),
                  alt.Tooltip("contribution:Q", title=size, format=".1%"), alt.Tooltip("wins:Q", format=","),
