@@ -33,15 +33,14 @@ def ring(pairs: Sequence[tuple[str, str]]) -> dict[str, tuple[float, float]]:
 def network(frame: pl.DataFrame, kinds: list[str]) -> alt.LayerChart:
     """Accounts as points, pairs as lines that open them.
 
-    Columns one, other, kind (text, one of kinds), told (text), thick (1-4), href.  An arrowhead stands near the second
-    of an ordered pair (column ordered).
+    Columns one, other, kind (text, one of kinds), told (text), thick (1-4), href.  A mark stands near the second of
+    an ordered pair (column ordered).
     """
     places = ring(list(frame.select("one", "other").iter_rows()))
     at = [(*places[one], *places[other]) for one, other in frame.select("one", "other").iter_rows()]
     edges = frame.with_columns(pl.DataFrame(at, schema=["x", "y", "x2", "y2"], orient="row"))
     edges = edges.with_columns(
         hx=pl.col("x") + 0.86 * (pl.col("x2") - pl.col("x")), hy=pl.col("y") + 0.86 * (pl.col("y2") - pl.col("y")),
-        turn=(pl.lit(90) - pl.arctan2(pl.col("y2") - pl.col("y"), pl.col("x2") - pl.col("x")).degrees()),
     )  # fmt: skip
     nodes = pl.DataFrame([(name, *place) for name, place in places.items()], schema=["name", "x", "y"], orient="row")
     scale = alt.Scale(domain=[-1.5, 1.5], nice=False)
@@ -55,10 +54,10 @@ def network(frame: pl.DataFrame, kinds: list[str]) -> alt.LayerChart:
         strokeWidth=alt.StrokeWidth("thick:Q", legend=None, scale=alt.Scale(domain=[1, 4], range=[1.5, 6])),
         strokeDash=alt.StrokeDash("kind:N", legend=None, scale=alt.Scale(domain=kinds, range=list(DASHES[:2]))),
     )  # fmt: skip
-    heads = base.transform_filter("datum.ordered").mark_point(shape="triangle-up", filled=True, size=110).encode(
-        x=alt.X("hx:Q", scale=scale), y=alt.Y("hy:Q", scale=scale), angle=alt.Angle("turn:Q", scale=None),
-        color=colour, href="href:N", tooltip=told,
-    )  # fmt: skip
+    ordered = alt.Chart(edges.filter("ordered"))
+    heads = ordered.mark_text(text="◆", fontSize=17, color=LOSS).encode(
+        x=alt.X("hx:Q", axis=None, scale=scale), y=alt.Y("hy:Q", axis=None, scale=scale), href="href:N", tooltip=told
+    )
     dots = alt.Chart(nodes).mark_point(filled=True, size=160, color=PLAIN, opacity=1).encode(x=x, y=y)
     names = alt.Chart(nodes).mark_text(dy=-16, fontSize=13, color=PLAIN, limit=160).encode(x=x, y=y, text="name:N")
     return alt.layer(lines, heads, dots, names).properties(height=430)
