@@ -13,8 +13,10 @@ from streamlit.testing.v1 import AppTest
 from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component, walk
 
 from analytics import measure, metrics, reveal_statistics, warehouse
+from analytics.sittings import rows_of
 from dashboard import i18n, player_review
 from dashboard.queries import behind, pace, reveal, seats
+from dashboard.queries.counted import seats_of
 from ingest.read import Reader
 from replay import ruleset, simulate
 
@@ -103,7 +105,21 @@ CONDITIONS = {
                       "(FROM reveals AS v WHERE v.round_id = f.round_id AND v.seat = f.seat)",
     "shanten.2.1": "SELECT round_id, seat FROM facts WHERE shanten[2] = 1",
     "start.13.2": "SELECT round_id, seat FROM facts WHERE start_tiles = 13 AND start_shanten = 2",
-    "reached.win.5": "SELECT round_id, seat FROM wins WHERE turn IN (15, 16, 17)",
+    "reached.win.5": "SELECT round_id, seat FROM wins WHERE turn < 18",
+    "waiting.3.won": "SELECT w.round_id, w.seat FROM wins AS w, facts AS f WHERE w.round_id = f.round_id "
+                     "AND w.seat = f.seat AND ready_live_own = 3",
+    "plain": "SELECT round_id, seat FROM wins AS w WHERE NOT EXISTS (FROM win_fans AS f "
+             "WHERE f.round_id = w.round_id AND f.win_no = w.win_no)",
+    "pair.reveal.all_pungs": "SELECT a.round_id, seat FROM win_fans AS a, win_fans AS b, wins AS w "
+                             "WHERE a.fan = 'reveal' AND b.fan = 'all_pungs' AND a.round_id = b.round_id "
+                             "AND a.win_no = b.win_no AND w.round_id = a.round_id AND w.win_no = a.win_no",
+    "dealt.2": "SELECT b.round_id, b.dealer AS seat FROM rounds AS a, rounds AS b WHERE a.game_key = b.game_key "
+               "AND a.round + 1 = b.round AND a.dealer = b.dealer AND b.next_dealer = b.dealer "
+               "AND a.\"end\" <> 'aborted' AND (a.game_key, a.round - 1, a.dealer) NOT IN "
+               "(SELECT (game_key, round, dealer) FROM rounds WHERE \"end\" <> 'aborted')",
+    "seat.net.2": "SELECT round_id, seat FROM seats WHERE seat = 2 AND points <> 0",
+    "position.net.1": "SELECT round_id, (dealer + 1) % 3 AS seat FROM rounds WHERE (round_id, (dealer + 1) % 3) IN "
+                      "(SELECT (round_id, seat) FROM seats WHERE points <> 0)",
     "seat.win.1": "SELECT round_id, seat FROM wins WHERE seat = 1",
     "position.deal_in.0": "SELECT round_id, dealer AS seat FROM rounds WHERE "
                           "(round_id, dealer) IN (SELECT round_id, from_seat FROM wins)",
@@ -367,10 +383,16 @@ def test_decisions_are_played_out_on_request(
 # Statistics and the rounds behind them
 
 
-@pytest.mark.parametrize("metric", behind.COUNTED)
-def test_short_ways_to_a_statistics_rounds(measured: duckdb.DuckDBPyConnection, metric: str) -> None:
-    numerator = metrics.get(metric).numerator
-    asked = f"SELECT DISTINCT round_id FROM seat_rounds WHERE {numerator} <> 0 AND played = 1 ORDER BY round_id"
-    sql, values = behind.condition(f"stat.{metric}", None)
-    found = measured.execute(f"SELECT round_id FROM rounds AS r WHERE {sql} ORDER BY round_id", values).fetchall()
-    assert found == measured.execute(asked).fetchall() != []
+COUNTED = [one.id for one in metrics.registry().values() if one.kind != "quantile"]
+
+
+def test_rounds_that_a_statistic_counts(measured: duckdb.DuckDBPyConnection) -> None:
+    measured.execute(f"CREATE OR REPLACE TEMP TABLE counted AS FROM {rows_of('seat_rounds')} WHERE played = 1")
+    for metric in COUNTED:
+        asked = f"SELECT DISTINCT round_id, seat FROM counted WHERE {metrics.get(metric).numerator} <> 0 ORDER BY ALL"
+        seats = f"({seats_of(metric)}) SEMI JOIN counted USING (round_id)"
+        sql = f"SELECT DISTINCT round_id, seat FROM {seats} ORDER BY ALL"
+        assert measured.execute(sql).fetchall() == measured.execute(asked).fetchall(), metric
+        sql, values = behind.condition(f"stat.{metric}", None)
+        n = measured.execute(f"SELECT count(*) FROM rounds AS r WHERE {sql}", values).fetchall()[0][0]
+        assert n == measured.execute(f"SELECT count(DISTINCT round_id) FROM ({asked})").fetchall()[0][0], metric

@@ -103,14 +103,14 @@ def rates(frame: pl.DataFrame, order: Sequence[str], colours: Sequence[str]) -> 
 def streaks(frame: pl.DataFrame, title: str, share: str, model: str) -> alt.LayerChart:
     """How often a dealer stays, by how often it has dealt in a row, the model as a line.
 
-    Columns dealt, label, share, low, high, model, k, n, few.
+    Columns dealt, label, share, low, high, model, k, n, few, href.
     """
     base = alt.Chart(frame).encode(
         x=alt.X("label:O", sort=alt.SortField("dealt"), title=title, axis=alt.Axis(labelAngle=0))
     )
     axis = alt.Y("share:Q", title=share, axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(domainMin=0))
     bars = base.mark_bar(size=26, color=COUNT).encode(
-        y=axis, opacity=faded(),
+        y=axis, opacity=faded(), href="href:N",
         tooltip=[alt.Tooltip("label:N", title=title), alt.Tooltip("share:Q", title=share, format=".2%"),
                  *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("low", "high")),
                  alt.Tooltip("model:Q", title=model, format=".2%"), alt.Tooltip("k:Q", format=","),

@@ -21,10 +21,18 @@ def name(code: str) -> str:
     return t("fans.plain") if code == "plain" else screen.fan(code)
 
 
-def address(where: dict, code: str, *more: str) -> str:
-    """The rounds won with a fan; of those without there is no list of their own."""
-    fans = [one for one in (code, *more) if one != "plain"]
-    return screen.address("rounds", fan=fans or None, **where)
+def opens(where: dict, code: str, other: str | None = None) -> dict[str, Any]:
+    """Parameters of the rounds won with a fan, with two at once, or with none."""
+    if code == "plain":
+        return {"behind": behind.code("plain"), **where}
+    if other and other != code:
+        return {"behind": behind.code("pair", code, other), **where}
+    return {"fan": code, **where}
+
+
+def address(where: dict, code: str, other: str | None = None) -> str:
+    """Their address."""
+    return screen.address("rounds", **opens(where, code, other))
 
 
 def hero(frame: pl.DataFrame, where: dict) -> None:
@@ -87,8 +95,7 @@ def hands(frame: pl.DataFrame, where: dict) -> None:
                for kind, one in zip(kinds, names, strict=True)]  # fmt: skip
     opened = listing("fans", columns, rows, caption=t("fans.list"), labels=screen.tile_labels())
     if opened and opened.startswith("fan "):
-        code = opened.removeprefix("fan ")
-        screen.go("rounds", fan=None if code == "plain" else code, **where)
+        screen.go("rounds", **opens(where, opened.removeprefix("fan ")))
     elif opened:
         id, event = opened.rsplit(" ", 1)
         screen.go("rounds", round=id, event=event)

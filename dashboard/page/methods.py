@@ -6,7 +6,7 @@ import streamlit as st
 from analytics import metrics
 from dashboard import figures, filters, screen
 from dashboard.listing import listing
-from dashboard.queries import behind, fans, reveal, seats
+from dashboard.queries import fans, reveal, seats
 from dashboard.queries import methods as queries
 from dashboard.screen import FEW, t
 
@@ -98,7 +98,7 @@ def statistics(where: dict, group: str) -> None:
             example(row) if row else t("methods.none"),
             figures.cell(row) if row else None, t(f"methods_kind.{one.kind}"), note,
         ]  # fmt: skip
-        opens = row is not None and one.id in behind.COUNTED
+        opens = row is not None and one.kind != "quantile"
         address = screen.address("rounds", **figures.counted(one.id, where)) if opens else None
         rows.append((one.id if opens else None, address, cells))
         known = row or dict.fromkeys(("k", "n", "value", "low", "high"))

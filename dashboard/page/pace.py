@@ -86,7 +86,8 @@ def live(where: dict) -> None:
     frame = found.select("live", "n", value="win_rate", low="win_rate_low", high="win_rate_high").with_columns(
         at=pl.col("live"), few=pl.col("n") < FEW, what=pl.lit(t("pace.won")),
         label=pl.Series([f"{row['live']}+" if row["live"] == MOST_LIVE else str(row["live"]) for row in rows]),
-        href=pl.lit(screen.address("reveal", **where)),
+        href=pl.Series([screen.address("rounds", behind=behind.code("waiting", row["live"], "won"), **where)
+                        for row in rows]),
     )  # fmt: skip
     parts = spoken([(row["label"], percent(row["value"])) for row in frame.iter_rows(named=True)])
     chart = curves(frame, t("reveal.lives"), t("reveal.win_rate"), ".0%", [t("pace.won")])

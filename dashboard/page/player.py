@@ -175,7 +175,7 @@ def fans(who: Account) -> None:
             estimate(row["value"], row["value_low"], row["value_high"], few, "{:.2f}".format),
             estimate(row["contribution"], row["contribution_low"], row["contribution_high"], few, percent),
         ]  # fmt: skip
-        code = figures.counted("win_rate", {})["behind"] if plain else behind.code("fan", row["fan"])
+        code = behind.code("plain") if plain else behind.code("fan", row["fan"])
         lines.append((code, screen.address("rounds", **who.link, behind=code), cells))
     kinds = ("text", "number", "estimate", "estimate", "estimate")
     names = ("label", "wins", "share", "value", "contribution")

@@ -57,8 +57,10 @@ def hero(where: dict, by: str, found: pl.DataFrame) -> None:
         rows = [net[place] for place in range(3)]
         frame = pl.DataFrame(
             [(called[place], *(row[name] for name in ("value", "low", "high", "n")), row["n"] < FEW,
-              figures.stakes(row["value"], 3)) for place, row in enumerate(rows)],
-            ["label", "value", "low", "high", "n", "few", "text"], orient="row",
+              figures.stakes(row["value"], 3),
+              screen.address("rounds", behind=behind.code(by, "net", place), **where))
+             for place, row in enumerate(rows)],
+            ["label", "value", "low", "high", "n", "few", "text", "href"], orient="row",
         )  # fmt: skip
         parts = spoken(list(frame.select("label", "text").iter_rows()))
         columns = headings("seats_column", "label", "value", "low", "high", "n")
@@ -94,7 +96,7 @@ def dealer(where: dict) -> None:
         id = row["metric"]
         if row["value_a"] is None or row["value_b"] is None:
             continue
-        code = behind.code("position", ACTS[id], 0) if id in ACTS else None
+        code = behind.code("position", ACTS.get(id, "net"), 0)
         few = min(row["n_a"], row["n_b"]) < FEW
         signed = id == "net"
 
@@ -105,8 +107,7 @@ def dealer(where: dict) -> None:
             figures.name(id), figures.shown(id, row["value_a"]), figures.shown(id, row["value_b"]),
             screen.estimate(row["difference"], row["low"], row["high"], few, form, signed), row["n_a"], row["n_b"],
         ]  # fmt: skip
-        address = screen.address("rounds", behind=code, **where) if code else None
-        rows.append((code, address, cells))
+        rows.append((code, screen.address("rounds", behind=code, **where), cells))
     kinds = ("text", "text", "text", "estimate", "number", "number")
     titles = ("metric", "dealer", "others", "difference", "n_dealer", "n_others")
     columns = [(kind, t(f"seats_column.{name}")) for kind, name in zip(kinds, titles, strict=True)]
@@ -126,7 +127,8 @@ def streaks(where: dict) -> None:
     rows = list(found.iter_rows(named=True))
     frame = found.with_columns(
         few=pl.col("n") < FEW,
-        label=pl.Series([f"{row['dealt']}+" if row["dealt"] == queries.LONGEST else str(row["dealt"]) for row in rows]),
+        label=pl.Series([f"{row['dealt']}+" if row["dealt"] == behind.LONGEST else str(row["dealt"]) for row in rows]),
+        href=pl.Series([screen.address("rounds", behind=behind.code("dealt", row["dealt"]), **where) for row in rows]),
     )
     parts = spoken([(row["label"], percent(row["share"])) for row in frame.iter_rows(named=True)])
     chart = graphs.streaks(frame, t("seats.dealt"), t("seats.stays"), t("seats.model"))

@@ -5,19 +5,25 @@ Rounds that were aborted or reached no end are not behind any picture.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from analytics import metrics
 from analytics.reveal_statistics import MOST_LIVE, MOST_TURN, TURN
-from analytics.sittings import rows_of
 from dashboard import screen
+from dashboard.queries.counted import seats_of
 from ingest.events import FANS
 from ingest.tiles import WALL_TILES
 
 ROLES = ("alone", "chased", "chasing")
 EVENTS = ("ready", "reveal", "win")  # what the course of a round is counted in
-SEAT = {"win": "won", "self_draw": "self_drew", "deal_in": "dealt_in", "reveal": "revealed", "kong": "kongs > 0"}
+SEAT = {
+    "net": "points <> 0",
+    "win": "won",
+    "self_draw": "self_drew",
+    "deal_in": "dealt_in",
+    "reveal": "revealed",
+    "kong": "kongs > 0",
+}
 
 
 class Condition(NamedTuple):
@@ -28,6 +34,27 @@ class Condition(NamedTuple):
 
 
 _TURN = f"CAST(least(turn // {TURN}, {MOST_TURN}) AS INTEGER)"
+LONGEST = 8  # rounds that a dealer has dealt in a row, beyond that together
+
+
+def dealt(condition: str = "true") -> str:
+    """Rounds by how often their dealer had dealt in a row with them: round_id, dealer, stays, dealt.
+
+    A gap in a game's rounds starts anew.
+    """
+    return f"""
+    SELECT round_id, dealer, stays, row_number() OVER (PARTITION BY game_key, run ORDER BY round) AS dealt
+    FROM (
+        SELECT *, count(*) FILTER (fresh) OVER (PARTITION BY game_key ORDER BY round) AS run
+        FROM (
+            SELECT round_id, game_key, round, dealer, dealer = next_dealer AS stays,
+                NOT coalesce(dealer = lag(dealer) OVER game AND round = lag(round) OVER game + 1, false) AS fresh
+            FROM rounds WHERE "end" <> 'aborted' AND {condition} WINDOW game AS (PARTITION BY game_key ORDER BY round)
+        )
+    )
+"""
+
+
 REACHED = {  # event → seats and the tiles that the table had drawn then
     "ready": f"SELECT round_id, seat, {WALL_TILES} - ready_left AS drawn FROM facts WHERE ready_turn IS NOT NULL",
     "reveal": "SELECT round_id, seat, turn AS drawn FROM reveals",
@@ -47,10 +74,11 @@ CONDITIONS = {
         """,
     ),
     "waiting": Condition(
-        (MOST_LIVE, ("revealed", "kept")),
+        (MOST_LIVE, ("revealed", "kept", "won")),
         f"""
         SELECT facts.round_id, facts.seat FROM facts JOIN seats USING (round_id, seat)
-        WHERE ready_turn IS NOT NULL AND least(ready_live_own, {MOST_LIVE}) = ? AND revealed = (? = 'revealed')
+        WHERE ready_turn IS NOT NULL AND least(ready_live_own, {MOST_LIVE}) = ?
+            AND CASE ? WHEN 'won' THEN won WHEN 'kept' THEN NOT revealed ELSE revealed END
         """,
     ),
     "shanten": Condition((40, 13), "SELECT round_id, seat FROM facts WHERE shanten[?] = ?"),
@@ -59,7 +87,7 @@ CONDITIONS = {
         (EVENTS, MOST_TURN),
         "SELECT round_id, seat FROM ("
         + " UNION ALL ".join(f"SELECT '{what}' AS what, * FROM ({sql})" for what, sql in REACHED.items())
-        + f") WHERE what = ? AND CAST(least(drawn // {TURN}, {MOST_TURN}) AS INTEGER) = ?",
+        + f") WHERE what = ? AND CAST(least(drawn // {TURN}, {MOST_TURN}) AS INTEGER) <= ?",
     ),
     "seat": Condition(
         (tuple(SEAT), 2),
@@ -88,7 +116,14 @@ CONDITIONS = {
         WHERE (from_seat - dealer + 3) % 3 = ? AND (to_seat - dealer + 3) % 3 = ?
         """,
     ),
-    "fan": Condition((FANS, ), "SELECT round_id, seat FROM wins WHERE list_contains(fans, ?)"),
+    "dealt": Condition(
+        (LONGEST,), f"SELECT round_id, dealer AS seat FROM ({dealt()}) WHERE stays AND least(dealt, {LONGEST}) = ?"
+    ),
+    "fan": Condition((FANS,), "SELECT round_id, seat FROM wins WHERE list_contains(fans, ?)"),
+    "pair": Condition(
+        (FANS, FANS), "SELECT round_id, seat FROM wins WHERE list_contains(fans, ?) AND list_contains(fans, ?)"
+    ),
+    "plain": Condition((), "SELECT round_id, seat FROM wins WHERE len(fans) = 0"),
     "aim": Condition(
         (FANS, ("near", "aimed", "ready", "won")),
         """
@@ -97,31 +132,6 @@ CONDITIONS = {
             ELSE won END
         """,
     ),
-}  # fmt: skip
-
-
-_SHOWN = "SELECT round_id, seat FROM reveals JOIN seats USING (round_id, seat) WHERE "
-_READY = "SELECT round_id, seat FROM facts JOIN seats USING (round_id, seat) WHERE ready_turn IS NOT NULL"
-_DRAWN = "round_id IN (SELECT round_id FROM rounds WHERE \"end\" = 'draw')"
-COUNTED = {  # statistic → the seats that its numerator counts, from the tables themselves: the view takes too long
-    "win_rate": "SELECT round_id, seat FROM seats WHERE won",
-    "self_draw_share": "SELECT round_id, seat FROM seats WHERE self_drew",
-    "deal_in_rate": "SELECT round_id, seat FROM seats WHERE dealt_in",
-    "win_value": "SELECT round_id, seat FROM wins WHERE points <> 0",
-    "net": "SELECT round_id, seat FROM seats WHERE points <> 0",
-    "reveal_rate": "SELECT round_id, seat FROM reveals",
-    "reveal_result": _SHOWN + "points <> 0",
-    "reveal_win_rate": _SHOWN + "won",
-    "reveal_deal_in_rate": _SHOWN + "dealt_in",
-    "reveal_exhausted_rate": _SHOWN + _DRAWN,
-    "reveal_draw_loss": _SHOWN + _DRAWN + " AND (round_id, seat) IN (SELECT (round_id, from_seat) FROM ledger "
-                        "WHERE points > 0 AND cause IN ('draw', 'no_safe_tile'))",
-    "exhausted_rate": f"SELECT round_id, seat FROM seats WHERE {_DRAWN}",
-    "ready_exhausted_rate": f"SELECT round_id, seat FROM seats WHERE ready_at_end AND {_DRAWN}",
-    "ready_rate": _READY,
-    "ready_turn": _READY + " AND ready_turn > 0",
-    "ready_live": _READY + " AND ready_live_own > 0",
-    "ready_win_rate": _READY + " AND won",
 }  # fmt: skip
 
 
@@ -162,9 +172,7 @@ def condition(text: str, player: str | None) -> tuple[str, list[Any]]:
     """The SQL condition on `rounds AS r` and its parameters; for a player where one is given."""
     name, values = _split(text)
     ended = "r.\"end\" <> 'aborted'"
-    if name == "stat" and (player is not None or values[0] not in COUNTED):
-        return f"{ended} AND r.round_id IN ({_counted(values[0], player)})", [player] * 2 if player else []
-    sql, values = (COUNTED[values[0]], []) if name == "stat" else (CONDITIONS[name].sql, values)
+    sql, values = (seats_of(values[0]), []) if name == "stat" else (CONDITIONS[name].sql, values)
     if player is None:
         return f"{ended} AND r.round_id IN (SELECT round_id FROM ({sql}))", values
     own = "SELECT round_id, seat FROM seats WHERE player = ?"
@@ -174,24 +182,24 @@ def condition(text: str, player: str | None) -> tuple[str, list[Any]]:
     ]
 
 
-def _counted(metric: str, player: str | None) -> str:
-    """Rounds that add to a statistic's numerator, as SQL; with a player's, its name twice as parameters."""
-    numerator = metrics.get(metric).numerator
-    if player is None:
-        return f"SELECT round_id FROM {rows_of('seat_rounds')} WHERE {numerator} <> 0"
-    chosen = "WITH chosen AS MATERIALIZED (SELECT round_id FROM seats WHERE player = ?)"
-    return f"{chosen} SELECT round_id FROM {rows_of('seat_rounds', 'chosen')} WHERE player = ? AND {numerator} <> 0"
-
-
 def words(text: str) -> str:
     """A condition in the reader's language."""
     name, values = _split(text)
     if name == "stat":
         metric = metrics.get(values[0])
         return screen.t("behind.stat", name=getattr(metric, screen.lang()))
-    shown: Mapping[str, str] = {
-        f"{'abc'[place]}": screen.fan(value) if value in FANS and name in ("fan", "aim") and place == 0
-        else screen.word("behind_word", value) if isinstance(value, str) else str(value)
-        for place, value in enumerate(values)
-    }  # fmt: skip
-    return screen.t(f"behind.{name}", **shown)
+    most = CONDITIONS[name].values
+    shown = [_word(name, place, value, value == most[place]) for place, value in enumerate(values)]
+    return screen.t(f"behind.{name}", **dict(zip("abc", shown, strict=False)))
+
+
+def _word(name: str, place: int, value: Any, last: bool) -> str:
+    """A value of a condition for reading; last: it is the largest number that there can be."""
+    if name in ("fan", "pair") or (name == "aim" and place == 0):
+        return screen.fan(value)
+    if isinstance(value, str):
+        return screen.word("behind_word", value)
+    if name == "relative" or (name == "position" and place == 1):
+        return screen.t(f"seats_position.{value}")
+    more = last and (name, place) in (("reveal", 0), ("reveal", 1), ("waiting", 0), ("dealt", 0))
+    return f"{value}+" if more else str(value)

@@ -8,9 +8,9 @@ import polars as pl
 from analytics import intervals, measure, selection
 from dashboard import data
 from dashboard.dataset import ask, select
+from dashboard.queries.behind import LONGEST, dealt
 
 FIGURES = ("net", "win_rate", "deal_in_rate", "reveal_rate", "kong_rate")
-LONGEST = 8  # rounds that a dealer has dealt in a row, beyond that together
 MOST = 300_000  # rounds whose dealers are followed
 Where = dict[str, Any]
 
@@ -52,29 +52,17 @@ def streaks(where: Where) -> pl.DataFrame:
     """Of rounds that a dealer dealt for the `dealt`-th time in a row: k of n after which it dealt again; share, low,
     high; model: what it would be if the number did not matter.
 
-    Of a fixed sample of games with about MOST rounds.  A gap in a game's rounds starts anew.
+    Of a fixed sample of games with about MOST rounds.
     """
     sql, values = data.Filter(**where).where()
     upto = ask(selection.sample, MOST)
-    sampled = "true" if upto is None else f"r.game_key <= CAST({upto} AS UBIGINT)"
+    sampled = "true" if upto is None else f"game_key <= CAST({upto} AS UBIGINT)"
     found = select(
         f"""
         SELECT CAST(least(dealt, {LONGEST}) AS INTEGER) AS dealt, count(*) FILTER (stays) AS k, count(*) AS n
-        FROM (
-            SELECT stays, row_number() OVER (PARTITION BY game_key, run ORDER BY round) AS dealt
-            FROM (
-                SELECT game_key, round, stays,
-                    count(*) FILTER (fresh) OVER (PARTITION BY game_key ORDER BY round) AS run
-                FROM (
-                    SELECT game_key, round, dealer = next_dealer AS stays,
-                        NOT coalesce(dealer = lag(dealer) OVER game AND round = lag(round) OVER game + 1, false)
-                            AS fresh
-                    FROM rounds AS r WHERE "end" <> 'aborted' AND {sampled} AND ({sql})
-                    WINDOW game AS (PARTITION BY game_key ORDER BY round)
-                )
-            )
-        )
-        WHERE stays IS NOT NULL GROUP BY ALL ORDER BY dealt
+        FROM ({dealt(sampled)})
+        WHERE stays IS NOT NULL AND round_id IN (SELECT round_id FROM rounds AS r WHERE {sql})
+        GROUP BY ALL ORDER BY dealt
         """,
         *values,
     )
