@@ -236,6 +236,7 @@ def after(f, w, st, rules, tb, sh, verb, seat, tile, number, complete):
         else:
             rest(f, w, st, rules, tb, sh, seat, number)
         if verb == V_CONCEALED:
+            w.concealed_offered[seat] |= 1 << tile
             w.concealed_made[seat] |= 1 << tile
         elif verb == V_ADDED:
             w.added_made[seat] |= 1 << tile
@@ -282,7 +283,7 @@ def run(rounds, events_, chosen, rules, tb, sh, st, w, out, facts, draws):
         begin(f, w, st, rule, tb, sh)
         for place in range(rin.start, rin.stop):
             while w.asked:  # what the event before may allow
-                event = next_kong(w, st)
+                event = next_kong(w, st, rule)
                 if event >= 0:
                     w.trial = st
                     w.trial_out.kongs = out.kongs  # all that a kong reads of it

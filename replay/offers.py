@@ -4,6 +4,7 @@ Where a rule of its own decides (a kong) the table is asked: replay.facts tries 
 """
 
 from ingest import events
+from replay.claims import KONG_HIDDEN_ONLY
 from replay.fans import DISCARD, SELF_DRAW, evaluate
 from replay.flags import wall_left
 from replay.jit import inner
@@ -32,13 +33,13 @@ def own_turn(w, st, rules, tb, seat, number, complete):
 
 
 @inner
-def next_kong(w, st):
+def next_kong(w, st, rules):
     """A kong of which the table is to be asked, as an event, and taken off the list; -1 when none is left."""
     seat = w.turn
     for kind in range(21):
         if w.ask_concealed >> kind & 1:
             w.ask_concealed &= ~(1 << kind)
-            if st.hand[seat, kind] == 4:
+            if st.hand[seat, kind] == 4 and told(st, rules, seat, kind):
                 return seat | V_CONCEALED << 2 | kind << 6 | NONE << 11
         if w.ask_added >> kind & 1:
             w.ask_added &= ~(1 << kind)
@@ -47,9 +48,21 @@ def next_kong(w, st):
     for other in range(3):
         if w.ask_kong >> other & 1:
             w.ask_kong &= ~(1 << other)
-            return other | V_KONG << 2 | st.kind << 6 | st.from_ << 11
+            if told(st, rules, other, st.kind):
+                return other | V_KONG << 2 | st.kind << 6 | st.from_ << 11
     w.asked = 0
     return -1
+
+
+@inner
+def told(st, rules, seat, kind):
+    """Whether the log tells that the seat may kong these three.
+
+    After a reveal that leaves open what lies face down, where only that may be konged, it tells of kongs made alone.
+    """
+    if rules.reveal_kong_after != KONG_HIDDEN_ONLY or not st.revealed[seat] or not st.hidden_open[seat]:
+        return True
+    return st.hidden[seat] >> kind & 1 != 0
 
 
 @inner
@@ -127,6 +140,7 @@ def close_tile(f, w, taker, kong):
         if w.pung >> seat & 1:
             f.pungs_offered[seat] += 1
             f.pungs_declined[seat] += 0 if taker == seat else 1
-        if w.kong >> seat & 1:
+        made = taker == seat and kong
+        if w.kong >> seat & 1 or made:
             f.kongs_offered[seat] += 1
-            f.kongs_declined[seat] += 0 if taker == seat and kong else 1
+            f.kongs_declined[seat] += 0 if made else 1

@@ -1,13 +1,17 @@
 """A slow and literal count of kwx log lines: what every statistic adds up, from the record alone, one round at a time.
 
 Nothing is replayed.  Who did what is read off the tokens, what was paid off the recorded result, hands are kept as
-lists of tiles, and waits come from the literal scorer (oracle_hand).  Shares no code with analytics or the engine.
+lists of tiles, and waits come from the literal scorer (oracle_hand), by the one key of a ruleset that says what a wait
+is: whether a kind of which the seat holds all four is one, as some servers announce.  Shares no code with analytics or
+the engine.
 """
 
 from collections import Counter
 from datetime import UTC, datetime
 
 from oracle_hand import parse, waits
+
+from replay import ruleset
 
 KONGS = {"k": "exposed", "c": "concealed", "a": "added"}
 
@@ -16,6 +20,7 @@ class Table:
     """The tiles of a round as its tokens tell them, and what each seat has done."""
 
     def __init__(self, log):
+        self.held_four = ruleset.load(log["rules"]).values["win.wait_held_four"]
         self.hands = [parse(text) for text in log["deal"]]
         self.melds = [[], [], []]
         self.discards = Counter()
@@ -52,6 +57,7 @@ class Table:
                 hand.remove(tile)
             if verb == "a":
                 self.melds[seat].remove(("pung", tile))
+            self.hidden[seat] = [kind for kind in self.hidden[seat] if kind != tile]
             self.melds[seat].append(("pung" if verb == "p" else KONGS[verb] + "_kong", tile))
             if verb == "p":
                 self.pungs[seat] += 1
@@ -85,7 +91,10 @@ class Table:
             if other != seat:
                 seen += Counter(self.hands[other])
                 seen -= Counter(dict.fromkeys(self.hidden[other], 3))
-        self.live[seat] = sum(4 - seen[tile] for tile in waits(self.hands[seat], self.melds[seat]))
+        self.live[seat] = sum(4 - seen[tile] for tile in self.waits(seat))
+
+    def waits(self, seat):
+        return waits(self.hands[seat], self.melds[seat], self.hidden[seat], self.held_four)
 
 
 def seats_of(log):
@@ -119,7 +128,7 @@ def seats_of(log):
                 "day": datetime.fromisoformat(time).astimezone(UTC).date() if time else None,
                 "game": log["game"],
                 "rounds": 1, "played": int(played), "exhausted": int(end == "draw"),
-                "ready_exhausted": int(end == "draw" and bool(waits(table.hands[seat], table.melds[seat]))),
+                "ready_exhausted": int(end == "draw" and bool(table.waits(seat))),
                 "wins": int(won), "self_draws": int(won and self_drawn), "rob_kong_wins": int(won and robbed),
                 "double_wins": int(won and len(winners) > 1),
                 "win_multiples": result["wins"][winners[seat]]["multiple"] if won else 0,
