@@ -1,6 +1,6 @@
 """How often the 95 % intervals of statistics hold the truth, over simulated honest corpora.
 
-    python benchmarks/intervals.py --corpora 200 --rounds 600
+    python benchmarks/intervals.py --corpora 200 --rounds 600 --seed 500000
 
 Every corpus is a site of its own in one data set: rounds of the same ruleset and of accounts that all play alike, so
 that the truth is one.  It is taken from all corpora together, whose own error is a fourteenth of one corpus's and part
@@ -21,14 +21,14 @@ from replay.policy import Policy
 LEAST = accounts.LEAST  # n below which pages grey a value
 
 
-def corpora(folder: Path, rules: str, count: int, rounds: int, seated: int) -> Path:
-    """The data set of `count` corpora."""
+def corpora(folder: Path, rules: str, count: int, rounds: int, seated: int, seed: int) -> Path:
+    """The data set of `count` corpora, of seeds `seed` and up."""
     for number in range(count):
         name = f"c{number:03}"
         simulate.write(
-            folder / f"{name}.parquet", rules, {}, rounds, 1000 + number, site=name, accounts=seated, policy=Policy()
+            folder / f"{name}.parquet", rules, {}, rounds, seed + number, site=name, accounts=seated, policy=Policy()
         )
-    warehouse.load(Reader([str(folder)], check_rules=ruleset.check), folder / "kwx.duckdb", facts=False)
+    warehouse.load(Reader([str(folder)], check_rules=ruleset.check), folder / "kwx.duckdb")
     return folder / "kwx.duckdb"
 
 
@@ -46,10 +46,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=600)
     parser.add_argument("--rules", default="hubei")
     parser.add_argument("--accounts", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=1000, help="of the first corpus; the others follow")
     given = parser.parse_args()
-    names = [one.id for one in metrics.registry().values() if one.kind != "quantile" and one.group != "hands"]
+    names = [one.id for one in metrics.registry().values() if one.kind != "quantile"]
     with tempfile.TemporaryDirectory() as folder:
-        path = corpora(Path(folder), given.rules, given.corpora, given.rounds, given.accounts)
+        path = corpora(Path(folder), given.rules, given.corpora, given.rounds, given.accounts, given.seed)
         with warehouse.connect(path) as connection:
             truth = measure.metrics(connection, names).select("metric", pl.col("value").alias("truth"))
             whole = held(measure.metrics(connection, names, ["site"]), truth, LEAST)

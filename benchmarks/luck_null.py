@@ -32,13 +32,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpora", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=10_000, help="of the first corpus; the others follow")
     chosen = parser.parse_args()
     names, replayer = ruleset.ids(), Replayer(explain=False, facts=True)
     z: dict[str, list[float]] = {name: [] for name in SUMS}
     taken, pooled = [], dict.fromkeys(SUMS, (0.0, 0.0))
     for corpus in range(chosen.corpora):
         rules = names[corpus % len(names)]
-        found = [replayer.feed(batch) for batch in simulate(rules, chosen.rounds, 10_000 + corpus)]
+        found = [replayer.feed(batch) for batch in simulate(rules, chosen.rounds, chosen.seed + corpus)]
         facts = pl.concat([pl.DataFrame(tables["facts"]) for tables in found])
         for name, (hits, expected, variance) in SUMS.items():
             away, spread = facts[hits].sum() - facts[expected].sum(), facts[variance].sum() ** 0.5
