@@ -31,10 +31,21 @@ def account_table(
     share of accounts with at least `least` n whose value is lower, ties counted half, null when this one has fewer;
     of: how many such accounts.  `where` filters the account and the others alike.
     """
-    names = list(names or (one.id for one in registry().values() if one.kind != "quantile"))
+    names = list(names or every())
     given = dict(where or {})
     own = measure.metrics(connection, names, (), given | {"player": player, "site": site})
-    others = measure.values(connection, names, ACCOUNT, given)
+    return placed(own, measure.values(connection, names, ACCOUNT, given), player, site, names, least)
+
+
+def every() -> list[str]:
+    """The statistics of an account's table."""
+    return [one.id for one in registry().values() if one.kind != "quantile"]
+
+
+def placed(
+    own: pl.DataFrame, others: pl.DataFrame, player: str, site: str | None, names: Sequence[str], least: int = LEAST
+) -> pl.DataFrame:
+    """As account_table, of an account's own measure.metrics and the measure.values of all accounts."""
     all_of_them = others.group_by("metric", maintain_order=True).agg((pl.sum("k") / pl.sum("n")).alias("cohort"))
     others = others.filter(pl.col("n") >= least)
     ranks = {}

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from analytics import accounts, fan_statistics, series
+from analytics import accounts, fan_statistics, measure, series
 from dashboard import data
 from dashboard.dataset import ask, select
 
@@ -36,8 +36,10 @@ def line(player: str, site: str | None, where: Where, rounds: int) -> pl.DataFra
 
 
 def table(player: str, site: str | None, where: Where) -> pl.DataFrame:
-    """As accounts.account_table."""
-    return ask(accounts.account_table, player, site, None, where)
+    """As accounts.account_table; what all accounts do is asked for once, whoever is looked at."""
+    names = accounts.every()
+    own = ask(measure.metrics, names, (), {**where, "player": player, "site": site})
+    return accounts.placed(own, ask(measure.values, names, accounts.ACCOUNT, where), player, site, names)
 
 
 def rolling(player: str, site: str | None, where: Where, name: str) -> pl.DataFrame:
