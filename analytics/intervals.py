@@ -75,7 +75,7 @@ def mean(sums: Sums, signed: bool = True) -> Estimate:
     Payments are skewed, and a t interval then misses on one side: where the sums of cubes are there, it is widened to
     hold the interval that allows for the skewness seen (Hall's transformation) too.  signed: k may be negative.  What
     can't be, and is rare (in few games, and in less than half of them), has an interval of its own (`rare`), and none
-    where nothing was seen at all.
+    where nothing was seen at all; no interval of it goes below 0.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(sums.n > 0, sums.k / sums.n, np.nan)
@@ -90,7 +90,7 @@ def mean(sums: Sums, signed: bool = True) -> Estimate:
             paid = np.where(sums.k > 0, sums.k**2 / sums.kk, 0)
         few = (paid < FEWEST_PAID) & (2 * paid < sums.games) & (sums.games > 1)
         least, most = rare(sums)
-        low, high = np.where(few, least, low), np.where(few, most, high)
+        low, high = np.where(few, least, np.maximum(low, 0)), np.where(few, most, high)
     return Estimate(value, low, high)
 
 

@@ -166,9 +166,10 @@ def _cubes(one: Metric, k: str, n: str, number: int) -> list[str]:
 
 
 def _powers(k: np.ndarray, n: np.ndarray, cubes: bool) -> Sums:
-    """The sums of single games, of which there is one a row."""
+    """The sums of single games, of which there is one a row; cubes of whole thousandths, as _cubes has them."""
     squares = (k, n, (n != 0).astype(np.float64), k * k, k * n, n * n)
-    return Sums(*squares, *((k**3, k * k * n, k * n * n, n**3) if cubes else ()))
+    u = np.copysign(np.floor(np.abs(1000.0 * k) + 0.5), k)
+    return Sums(*squares, *((u**3 / 1e9, u * u * n / 1e6, u * n * n / 1e3, n**3) if cubes else ()))
 
 
 def _wide(one: Metric) -> bool:

@@ -40,6 +40,15 @@ def test_an_account_among_the_others(measured: duckdb.DuckDBPyConnection, measur
     assert accounts.account_table(measured, "nobody", "simulated").height == 0
 
 
+def test_leaderboards_and_account_tables_tell_the_same_intervals(measured: duckdb.DuckDBPyConnection) -> None:
+    for name in ("net", "win_value", "kong_net", "luck_adjusted_net", "ready_luck", "win_rate"):
+        for row in accounts.leaderboard(measured, name, least=50).head(5).to_dicts():
+            (told,) = accounts.account_table(measured, row["player"], row["site"], [name]).to_dicts()
+            assert [told[end] for end in ("value", "low", "high")] == pytest.approx(
+                [row[end] for end in ("value", "low", "high")], rel=1e-11, abs=1e-13
+            ), name
+
+
 def test_leaderboards(measured: duckdb.DuckDBPyConnection, measured_slow: list[dict]) -> None:
     for name, k, n in (("win_rate", "wins", "played"), ("net", "points", "rounds")):
         found = accounts.leaderboard(measured, name, least=50)

@@ -79,7 +79,7 @@ def ends(one: metrics.Metric, games: list, value: float, error: float, t: float)
                 return 3 * g**0.5 / skew * (math.copysign(abs(inside) ** (1 / 3), inside) - 1)
 
             low, high = min(low, value - error * hall(t)), max(high, value - error * hall(-t))
-    return low, high
+    return low if one.signed or math.isnan(low) else max(low, 0), high
 
 
 SPLITS = [(), ("ruleset",), ("site", "player"), ("seat", "position"), ("base", "dealer"), ("day",)]
