@@ -120,7 +120,8 @@ Every answer has n and a 95 % interval:
 - **mean**: a quotient of two sums with a t interval, variance by the delta method over games, widened on the side where
   the skewness of payments makes it too short (Hall's transformation). Where what is paid is rare (in fewer than 10
   games, counted by k² / Σk², and in less than half of them) it is the gamma interval of a sum of Poisson counts, with
-  one payment more thinkable than was seen; where nothing was paid at all there is no interval.
+  one payment more thinkable than was seen; where nothing was paid at all there is no interval. None of what cannot be
+  negative goes below 0.
   `benchmarks/INTERVALS.md` has how often they hold.
 - **quantile**: the value at rank ⌈q n⌉, the interval between two ranks that hold it whatever the distribution.
 
