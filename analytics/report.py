@@ -134,9 +134,10 @@ def verdict(report: Report, language: str) -> list[str]:
     elif any(row.family == "shuffle" and row.status == "flagged" for row in rows):
         lines.append(say["unconfirmed"])
     for status in ("escalated", "review"):
-        who = sorted({row.subject or "" for row in rows if row.status == status})
-        if who:
-            lines.append(say[status].format(n=len(who)))
+        told = [row for row in rows if row.status == status]
+        if told:
+            named = say["joint"].join(sorted({title(row, language) for row in told}))
+            lines.append(say[status].format(n=len({row.subject or "" for row in told}), named=named))
     if not lines:
         lines.append(say["nothing"])
     if beside := sum(row.status == "noted" for row in rows):

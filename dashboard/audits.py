@@ -66,7 +66,8 @@ def ask() -> Audit | None:
     def look() -> None:
         if job.state != jobs.RUNNING:
             st.rerun()
-        st.progress(job.done / max(job.total, 1), t("fairness.running", done=job.done, total=job.total))
+        told = t("fairness.running", done=job.done, total=job.total) if job.total else t("start.begins")
+        st.progress(job.done / max(job.total, 1), told)
         st.button(t("fairness.cancel"), on_click=job.cancel)
 
     st.fragment(look, run_every=POLL)()

@@ -61,6 +61,10 @@ def test_accounts_under_review_are_never_called_cheaters() -> None:
     page = report_html.page(made(rows))
     assert "cheater" not in page.replace("never “cheater”", "") and "s/g/7" in page
     assert "not a verdict of cheating" in page
+    two = [*rows, rows[0].but(name="hits_while_ready", check=16), rows[0].but(subject="b")]
+    assert report.verdict(made(two), "en")[0].startswith(
+        "2 accounts or pairs should be reviewed by a person (Draw luck, Hits while ready)."
+    )
 
 
 def test_names_from_logs_are_text(tmp_path: Path) -> None:
