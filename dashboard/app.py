@@ -29,6 +29,10 @@ st.html(
     "@media (max-width: 800px) {.stMainBlockContainer {padding: 4rem 1rem 3rem}}"
     "@media (max-width: 1050px) {.stHorizontalBlock:has(.stVegaLiteChart) {flex-direction: column}"
     ".stHorizontalBlock:has(.stVegaLiteChart) > .stColumn {width: 100%; flex: 1 1 auto}}"
+    "@media (max-width: 1050px) {.stHorizontalBlock:is(:has(.stMetric), :has(.stDateInput)) {flex-wrap: wrap}"
+    ".stHorizontalBlock:has(.stMetric) > .stColumn {flex: 1 1 30%; min-width: 30%}"
+    ".stHorizontalBlock:has(.stDateInput) > .stColumn {flex: 1 1 45%; min-width: 45%}}"
+    ".stApp :is(a, button, summary):focus-visible {outline: 2px solid #3b7fc4 !important; outline-offset: 1px}"
     "[data-testid='stMetricLabel'] * {white-space: normal; overflow: visible}"
     "[data-testid='stMetricValue'] {font-variant-numeric: tabular-nums}</style>"
 )

@@ -29,12 +29,17 @@ def _ticks(count: int) -> alt.Axis:
     return alt.Axis(labelExpr="format(datum.value, '~s')", tickCount=count, tickMinStep=1)
 
 
+def _opens(frame: pl.DataFrame) -> dict:
+    """What a mark opens, where the frame has a column of addresses."""
+    return {"href": "href:N"} if "href" in frame.columns else {}
+
+
 def _labels(chart: alt.Chart, field: str) -> alt.Chart:
     return chart.mark_text(align="left", dx=4, color=PLAIN).encode(text=alt.Text(f"{field}:N"))
 
 
 def stacked(frame: pl.DataFrame) -> alt.LayerChart:
-    """One bar of the whole: columns code, label, legend, glyph (told apart by it too), n, share, start, end (0-1)."""
+    """One bar of the whole: code, label, legend, glyph (told apart by it too), n, share, start, end (0-1), href."""
     scale = alt.Scale(domain=frame["legend"].to_list(), range=[VERDICTS[code] for code in frame["code"]])
     x = alt.X("start:Q", axis=alt.Axis(format="%", title=None, tickCount=5), scale=alt.Scale(domain=[0, 1], nice=False))
     base = alt.Chart(frame)
@@ -42,44 +47,50 @@ def stacked(frame: pl.DataFrame) -> alt.LayerChart:
         x=x,
         x2="end:Q",
         color=alt.Color(
-            "legend:N", scale=scale, legend=alt.Legend(orient="bottom", title=None, columns=6, labelLimit=300)
+            "legend:N", scale=scale, legend=alt.Legend(orient="bottom", title=None, columns=3, labelLimit=300)
         ),
         tooltip=[
             alt.Tooltip("label:N", title=" "),
             alt.Tooltip("n:Q", format=","),
             alt.Tooltip("share:Q", format=".2%"),
         ],
+        **_opens(frame),
     )
     glyphs = base.transform_filter("datum.share > 0.012").transform_calculate(middle="(datum.start + datum.end) / 2")
-    text = glyphs.mark_text(fontSize=15, fontWeight="bold", color="white").encode(x="middle:Q", text="glyph:N")
-    return alt.layer(bars, text).properties(height=130)
+    text = glyphs.mark_text(fontSize=15, fontWeight="bold", color="white").encode(
+        x="middle:Q", text="glyph:N", **_opens(frame)
+    )
+    return alt.layer(bars, text).properties(height=150)
 
 
 def bars(frame: pl.DataFrame, title: str, colour: str = COUNT) -> alt.LayerChart:
-    """Horizontal bars in the frame's order: columns label, value, text (what is written at the bar's end)."""
+    """Horizontal bars in the frame's order: columns label, value, text (written at its end), perhaps href."""
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=260)),
         x=alt.X("value:Q", title=title, axis=_ticks(4), scale=alt.Scale(padding=60, domainMin=0)),
     )
-    drawn = base.mark_bar(color=colour, height=15).encode(tooltip=["label:N", alt.Tooltip("value:Q", format=",")])
+    told = ["label:N", alt.Tooltip("value:Q", format=",")]
+    drawn = base.mark_bar(color=colour, height=15).encode(tooltip=told, **_opens(frame))
     return alt.layer(drawn, _labels(base, "text")).properties(height=_height(frame))
 
 
 def signed_bars(frame: pl.DataFrame, title: str) -> alt.LayerChart:
-    """Bars to both sides of zero, blue gain and orange loss: columns label, value, text (with its sign)."""
+    """Bars to both sides of zero, blue gain and orange loss: columns label, value, text (signed), href."""
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=200)),
         x=alt.X("value:Q", title=title, axis=_ticks(4), scale=alt.Scale(padding=50)),
     )
     colour = alt.condition(alt.datum.value < 0, alt.value(LOSS), alt.value(GAIN))
-    drawn = base.mark_bar(height=15).encode(color=colour, tooltip=["label:N", alt.Tooltip("value:Q", format=",")])
+    drawn = base.mark_bar(height=15).encode(
+        color=colour, tooltip=["label:N", alt.Tooltip("value:Q", format=",")], **_opens(frame)
+    )
     right = base.transform_filter("datum.value >= 0").mark_text(align="left", dx=4, color=PLAIN).encode(text="text:N")
     left = base.transform_filter("datum.value < 0").mark_text(align="right", dx=-4, color=PLAIN).encode(text="text:N")
     return alt.layer(drawn, right, left).properties(height=_height(frame))
 
 
 def intervals(frame: pl.DataFrame, roles: list[str]) -> alt.LayerChart:
-    """Shares with their intervals, a shape and a colour per role: columns label, role, rate, low, high (0-1), n."""
+    """Shares with their intervals, a shape and a colour per role: label, role, rate, low, high (0-1), n, href."""
     base = alt.Chart(frame).encode(
         y=alt.Y("label:N", sort=None, title=None),
         yOffset=alt.YOffset("role:N", sort=roles),
@@ -94,12 +105,13 @@ def intervals(frame: pl.DataFrame, roles: list[str]) -> alt.LayerChart:
         shape=shape,
         tooltip=["label:N", "role:N", *(alt.Tooltip(f"{name}:Q", format=".2%") for name in ("rate", "low", "high")),
                  alt.Tooltip("n:Q", format=",")],
+        **_opens(frame),
     )  # fmt: skip
     return alt.layer(lines, points).properties(height=44 * frame["label"].n_unique() + 80)
 
 
 def days(frame: pl.DataFrame, moved: str, mispaid: str) -> alt.LayerChart:
-    """Base stakes by day, the mispaid part in front in orange: columns day, moved, mispaid, rounds."""
+    """Base stakes by day, the mispaid part in front in orange: columns day, moved, mispaid, rounds, href."""
     form = "%m-%d" if frame["day"].dt.year().n_unique() == 1 else "%Y-%m-%d"
     if frame.height <= 31:
         x = alt.X("utcyearmonthdate(day):O", title=None, axis=alt.Axis(format=form, labelAngle=0, labelOverlap=True))
@@ -107,7 +119,8 @@ def days(frame: pl.DataFrame, moved: str, mispaid: str) -> alt.LayerChart:
     else:
         x = alt.X("utcyearmonthdate(day):T", title=None, axis=alt.Axis(format=form, tickCount=8, labelAngle=0))
         bar = {}
-    long = frame.unpivot(["moved", "mispaid"], index=["day", "rounds"], variable_name="what", value_name="stakes")
+    kept = ["day", "rounds", "href"]
+    long = frame.unpivot(["moved", "mispaid"], index=kept, variable_name="what", value_name="stakes")
     long = long.with_columns(pl.col("what").replace({"moved": moved, "mispaid": mispaid}))
     chart = alt.Chart(long).mark_bar(**bar).encode(
         x=x,
@@ -115,6 +128,7 @@ def days(frame: pl.DataFrame, moved: str, mispaid: str) -> alt.LayerChart:
         color=alt.Color("what:N", scale=alt.Scale(domain=[moved, mispaid], range=[COUNT, LOSS]), title=None,
                         legend=alt.Legend(orient="bottom")),
         tooltip=[alt.Tooltip("day:T", format="%Y-%m-%d"), "what:N", alt.Tooltip("stakes:Q", format=",.1f"), "rounds:Q"],
+        href="href:N",
     )  # fmt: skip
     return alt.layer(chart).properties(height=290)
 

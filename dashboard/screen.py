@@ -22,6 +22,7 @@ from replay.one_round import IdError
 from replay.rulefile import BASE, RulesetError
 
 SEATS = (("#6d4bb5", "5px"), ("#0f766e", "50%"), ("#b03a72", "9px 2px"))  # as in the style sheets of the components
+ANCHORS = 200  # marks of a picture that are links for the keyboard too
 FEW = 100  # observations below which shares are shown with a warning
 
 
@@ -259,13 +260,27 @@ def picture(
     name: of the files, unlike any other picture's of the page; their columns keep the names that they have in `frame`.
     """
     st.altair_chart(chart, alt=description, width=width)
-    with st.popover(t("app.data_table"), type="tertiary", icon=":material/table_rows:"):
+    with st.expander(t("app.data_table"), type="compact", icon=":material/table_rows:"):  # a popover is no stop of Tab
         shown, links = frame.select(list(headings)), [pl.col("href")] if "href" in frame.columns else []
         st.dataframe(
             shown.rename(dict(headings)).with_columns(frame.select(links)), hide_index=True, alt=description,
             column_config={"href": st.column_config.LinkColumn(t("app.behind"), display_text="→")},
         )  # fmt: skip
+        if links:
+            _anchors(frame.filter(pl.col("href").is_not_null()).head(ANCHORS), list(headings)[:2])
         downloads(shown, name)
+
+
+def _anchors(frame: pl.DataFrame, labels: list[str]) -> None:
+    """What the marks of a picture open as links for the keyboard, which reaches neither marks nor cells of a table."""
+    told = frame.select(labels).cast(pl.String).fill_null("–").iter_rows()
+    links = "".join(
+        f'<a style="color:inherit" href="{html.escape(href)}"><bdi>'
+        f"{html.escape(' · '.join(dict.fromkeys(parts)))}</bdi></a>"
+        for href, parts in zip(frame["href"], told, strict=True)
+    )
+    style = "display:flex;flex-wrap:wrap;gap:.2rem .9rem;overflow-wrap:anywhere;font-size:.85rem"
+    st.html(f'<div style="{style}"><span>{html.escape(t("app.behind"))}:</span>{links}</div>')
 
 
 def downloads(table: pl.DataFrame, name: str) -> None:

@@ -117,6 +117,9 @@ CONDITIONS = {
                "AND a.round + 1 = b.round AND a.dealer = b.dealer AND b.next_dealer = b.dealer "
                "AND a.\"end\" <> 'aborted' AND (a.game_key, a.round - 1, a.dealer) NOT IN "
                "(SELECT (game_key, round, dealer) FROM rounds WHERE \"end\" <> 'aborted')",
+    "others.win": "SELECT round_id, s.seat FROM wins AS s JOIN rounds AS r USING (round_id) WHERE s.seat <> r.dealer",
+    "ended.discard": "SELECT round_id, seat FROM seats WHERE round_id IN "
+                     "(SELECT round_id FROM wins WHERE \"by\" = 'discard')",
     "seat.net.2": "SELECT round_id, seat FROM seats WHERE seat = 2 AND points <> 0",
     "position.net.1": "SELECT round_id, (dealer + 1) % 3 AS seat FROM rounds WHERE (round_id, (dealer + 1) % 3) IN "
                       "(SELECT (round_id, seat) FROM seats WHERE points <> 0)",

@@ -37,7 +37,11 @@ def spans(frame: pl.DataFrame, title: str) -> alt.LayerChart:
         x="value:Q", color=sign, opacity=faded(), href="href:N",
         tooltip=[alt.Tooltip("label:N", title=" "), alt.Tooltip("text:N", title=" "), alt.Tooltip("n:Q", format=",")],
     )  # fmt: skip
-    words = base.transform_calculate(right="isValid(datum.high) ? datum.high : datum.value").mark_text(
-        align="left", dx=9, color=PLAIN
-    ).encode(x="right:Q", text="text:N")  # fmt: skip
-    return alt.layer(zero, lines, points, words).properties(height=40 * max(frame.height, 2) + 60)
+    # on the side away from zero, whose line would cross them
+    right = base.transform_filter("datum.value >= 0").transform_calculate(
+        end="isValid(datum.high) ? datum.high : datum.value"
+    ).mark_text(align="left", dx=9, color=PLAIN).encode(x="end:Q", text="text:N")  # fmt: skip
+    left = base.transform_filter("datum.value < 0").transform_calculate(
+        end="isValid(datum.low) ? datum.low : datum.value"
+    ).mark_text(align="right", dx=-9, color=PLAIN).encode(x="end:Q", text="text:N")  # fmt: skip
+    return alt.layer(zero, lines, points, right, left).properties(height=40 * max(frame.height, 2) + 60)

@@ -25,7 +25,9 @@ def funnel(counts: dict) -> None:
         (word("stage", stage), value, f"{value:,} · {percent(value / n['records'] if n['records'] else None)}")
         for stage, value in stages
     ]
-    frame = pl.DataFrame(rows, schema=["label", "value", "text"], orient="row")
+    opens = {"rounds": {}, "clean": {"verdict": "clean"}}  # no one filter lists the stages between
+    href = [screen.address("rounds", **opens[stage]) if stage in opens else None for stage, _ in stages]
+    frame = pl.DataFrame(rows, schema=["label", "value", "text"], orient="row").with_columns(href=pl.Series(href))
     st.subheader(t("data.funnel"))
     headings = {"label": t("column.stage"), "value": t("column.n"), "text": t("column.share")}
     picture(
@@ -54,6 +56,7 @@ def rejects() -> None:
         label=pl.Series([word("reject", code) for code, _ in pairs]),
         value=pl.col("rejects"),
         text=pl.Series([f"{n:,}" for _, n in pairs]),
+        href=pl.Series([screen.address("data", reject=code) for code, _ in pairs]),
     )
     parts = spoken([(word("reject", code), f"{n:,}") for code, n in pairs])
     headings = {"code": t("column.code"), "label": t("column.message"), "rejects": t("column.rejects")}

@@ -5,6 +5,7 @@ import streamlit as st
 
 from dashboard import charts, data, filters, first_run, screen
 from dashboard.listing import listing
+from dashboard.queries import behind
 from dashboard.screen import percent, picture, spoken, t, word
 
 GLYPHS = {"clean": "✓", "unpaid": "–", "mismatch": "≠", "violation": "!", "repeats": "=", "rejects": "✕"}
@@ -42,6 +43,10 @@ def health(counts: dict) -> None:
         legend=pl.Series([f"{GLYPHS[code]} {label} {n:,} · {percent(share)}"
                           for code, label, n, share in frame.select("code", "label", "n", "share").iter_rows()]),
     )  # fmt: skip
+    frame = frame.with_columns(href=pl.Series([
+        screen.address("data") if code in ("repeats", "rejects") else screen.address("rounds", verdict=code)
+        for code in frame["code"]
+    ], dtype=pl.String))  # fmt: skip
     st.subheader(t("overview.health"))
     parts = spoken([(label, f"{n:,}") for label, n in frame.select("label", "n").iter_rows()])
     picture(
@@ -63,6 +68,10 @@ def ends(ruleset: str | None) -> None:
             [f"{n:,} · {percent(share)}" for n, share in frame.select("rounds", "share").iter_rows()], dtype=pl.String
         ),
     )
+    frame = frame.with_columns(href=pl.Series(
+        [screen.address("rounds", behind=behind.code("ended", end), ruleset=ruleset) for end in frame["end"]],
+        dtype=pl.String,
+    ))  # fmt: skip
     total = frame["rounds"].sum()
     st.subheader(t("overview.ends"))
     parts = spoken(list(frame.select("label", "text").iter_rows()))
@@ -76,7 +85,10 @@ def dealer(ruleset: str | None) -> None:
     """Dealer against the others, with intervals."""
     st.subheader(t("overview.dealer"))
     frame = data.dealer(ruleset)
+    codes = [behind.code("position", name, 0) if role == "dealer" else behind.code("others", name)
+             for name, role in frame.select("statistic", "role").iter_rows()]  # fmt: skip
     frame = frame.with_columns(
+        href=pl.Series([screen.address("rounds", behind=code, ruleset=ruleset) for code in codes], dtype=pl.String),
         label=pl.Series([word("statistic", name) for name in frame["statistic"]], dtype=pl.String),
         role=pl.Series([word("role", role) for role in frame["role"]], dtype=pl.String),
     )
@@ -96,6 +108,9 @@ def days(ruleset: str | None) -> None:
     frame = data.days(ruleset)
     st.subheader(t("overview.days"))
     if frame.height:
+        frame = frame.with_columns(href=pl.Series(
+            [screen.address("rounds", since=day, until=day, ruleset=ruleset) for day in frame["day"]]
+        ))  # fmt: skip
         first, last = str(frame["day"][0]), str(frame["day"][-1])
         headings = {
             "day": t("column.day"),

@@ -144,15 +144,21 @@ def groups() -> None:
     headings = {"label": t("column.codes"), "rounds": t("column.rounds"), "mispaid": t("column.mispaid")}
     with code:
         frame = data.mispaid_by("code")
-        frame = frame.with_columns(label=pl.Series([word("code", label) for label in frame["label"]], dtype=pl.String))
+        frame = frame.with_columns(
+            label=pl.Series([word("code", label) for label in frame["label"]], dtype=pl.String),
+            href=pl.Series([screen.address("rounds", code=code) for code in frame["label"]], dtype=pl.String),
+        )
         bars(frame, headings, "code")
     with account:
         frame = data.mispaid_accounts(20)
         numbers = frame.select("difference", "rounds", "n").iter_rows()
+        who = frame.select("player", "site").iter_rows()
         sites = [pl.col("site")] if frame["site"].n_unique() > 1 else []
         frame = frame.with_columns(
             label=pl.concat_str(pl.col("player").fill_null(""), *sites, separator=" · ", ignore_nulls=True),
             value=pl.col("difference"),
+            href=pl.Series([screen.address("rounds", player=player, site=site, sort="mispaid") for player, site in who],
+                           dtype=pl.String),
             text=pl.Series([f"{points:+,} · {rounds:,}/{n:,}" for points, rounds, n in numbers], dtype=pl.String),
         )
         columns = {"player": t("column.player"), "site": t("column.site"), "difference": t("column.difference"),
@@ -162,7 +168,15 @@ def groups() -> None:
         picture(chart, frame, t("payouts.by_account_alt", parts=parts), columns, "mispaid-accounts")
     for tab, what in ((change, "change"), (site, "site"), (build, "build")):
         with tab:
-            bars(data.mispaid_by(what), {**headings, "label": t(f"payouts.by_{what}")}, what)
+            found = data.mispaid_by(what)
+            if what != "change":  # a rule that explains a payout is no filter of rounds; the list below names it
+                name = "site" if what == "site" else "ruleset"
+                chosen = [{name: label if what == "site" else label.split(" ")[0]} if label else {}
+                          for label in found["label"]]
+                found = found.with_columns(
+                    href=pl.Series([screen.address("rounds", sort="mispaid", **one) for one in chosen], dtype=pl.String)
+                )  # fmt: skip
+            bars(found, {**headings, "label": t(f"payouts.by_{what}")}, what)
 
 
 def bars(frame: pl.DataFrame, headings: dict, what: str) -> None:

@@ -1,7 +1,7 @@
 """The rounds behind a mark of a picture: `behind` in the address is a condition's name and values, joined by dots.
 
 Each condition finds seats of rounds, so that with a player it lists those rounds in which it held for that player.
-Rounds that were aborted or reached no end are not behind any picture.
+Rounds that were aborted or reached no end are behind no picture but that of how rounds end.
 """
 
 import re
@@ -16,6 +16,7 @@ from ingest.tiles import WALL_TILES
 
 ROLES = ("alone", "chased", "chasing")
 EVENTS = ("ready", "reveal", "win")  # what the course of a round is counted in
+ENDED = ("self_draw", "discard", "rob_kong", "draw", "no_safe_tile", "aborted", "unknown")
 SEAT = {
     "net": "points <> 0",
     "win": "won",
@@ -105,6 +106,24 @@ CONDITIONS = {
         )
         + ") JOIN rounds USING (round_id) WHERE what = ? AND (seat - dealer + 3) % 3 = ?",
     ),
+    "others": Condition(
+        (tuple(SEAT),),
+        "SELECT round_id, seat FROM ("
+        + " UNION ALL ".join(
+            f"SELECT '{what}' AS what, round_id, seat FROM seats WHERE NOT is_dealer AND {condition}"
+            for what, condition in SEAT.items()
+        )
+        + ") WHERE what = ?",
+    ),
+    "ended": Condition(
+        (ENDED,),
+        """
+        SELECT round_id, seat FROM seats WHERE round_id IN (
+            SELECT r.round_id FROM rounds AS r LEFT JOIN wins AS w ON w.round_id = r.round_id AND w.win_no = 0
+            WHERE coalesce(CASE WHEN r."end" = 'win' THEN w."by" END, r."end", 'unknown') = ?
+        )
+        """,
+    ),
     "flow": Condition(
         (2, 2),
         "SELECT DISTINCT round_id, to_seat AS seat FROM ledger WHERE from_seat = ? AND to_seat = ?",
@@ -171,7 +190,7 @@ def _split(text: str) -> tuple[str, list[Any]]:
 def condition(text: str, player: str | None) -> tuple[str, list[Any]]:
     """The SQL condition on `rounds AS r` and its parameters; for a player where one is given."""
     name, values = _split(text)
-    ended = "r.\"end\" <> 'aborted'"
+    ended = "true" if name == "ended" else "r.\"end\" <> 'aborted'"
     sql, values = (seats_of(values[0]), []) if name == "stat" else (CONDITIONS[name].sql, values)
     if player is None:
         return f"{ended} AND r.round_id IN (SELECT round_id FROM ({sql}))", values
@@ -198,7 +217,7 @@ def _word(name: str, place: int, value: Any, last: bool) -> str:
     if name in ("fan", "pair") or (name == "aim" and place == 0):
         return screen.fan(value)
     if isinstance(value, str):
-        return screen.word("behind_word", value)
+        return screen.word("end" if name == "ended" else "behind_word", value)
     if name == "relative" or (name == "position" and place == 1):
         return screen.t(f"seats_position.{value}")
     more = last and (name, place) in (("reveal", 0), ("reveal", 1), ("waiting", 0), ("dealt", 0))
