@@ -30,6 +30,12 @@ def demo() -> None:
         st.button(t("start.demo_make"), type="primary", disabled=busy, on_click=begin, args=(key, library.make_demo))
 
 
+def refused(error: library.UploadError) -> str:
+    """Why files are not taken."""
+    word, file = error.args
+    return t(f"start.{word}", name=file, megabytes=library.MOST_BYTES >> 20, gigabytes=library.MOST_UNPACKED >> 30)
+
+
 def upload() -> None:
     """Takes files."""
     st.subheader(t("start.upload"))
@@ -39,12 +45,11 @@ def upload() -> None:
     )
     if st.button(t("start.load"), disabled=not files):
         try:
-            name = library.keep(files)
+            taken = library.take(files)
         except library.UploadError as error:
-            word, file = error.args
-            screen.line(t(f"start.{word}", name=file, megabytes=library.MOST_BYTES >> 20), "font-weight:600")
+            screen.line(refused(error), "font-weight:600")
             return
-        begin(("upload", str(library.folder() / name)), lambda job: library.load(name, job))
+        begin(("upload", str(library.folder() / taken.name)), lambda job: library.load(taken, job))
         st.rerun()
     st.caption(t("start.where"))
     screen.line(str(library.folder()), "opacity:.75;font-size:.85rem")
@@ -60,8 +65,8 @@ def progress(key: tuple[str, ...]) -> None:
         st.progress(share, t("start.running", rounds=job.note) if job.note else t("start.begins"))
         st.button(t("start.cancel"), on_click=job.cancel)
     elif job.state == jobs.FAILED:
-        told = job.error.args[0] if isinstance(job.error, library.UploadError) else None
-        screen.line(t(f"start.{told}", name="", megabytes=0) if told else f"{t('start.failed')} {job.error}")
+        told = isinstance(job.error, library.UploadError)
+        screen.line(refused(job.error) if told else f"{t('start.failed')} {job.error}", "font-weight:600")
     elif job.state == jobs.CANCELLED:
         st.write(t("start.cancelled"))
     else:

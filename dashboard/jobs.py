@@ -1,7 +1,8 @@
 """Long work beside the pages: started once a key, seen by every page, with progress, and cancelled on request.
 
 The key holds what the result hangs on (such as the digest of the data set), so a finished piece of work is its own
-cache.  Work goes on when the page that asked for it is left.
+cache.  Work goes on when the page that asked for it is left.  Asked for again while it is being stopped, it begins once
+the stopped one has ended.
 """
 
 import threading
@@ -27,7 +28,13 @@ class Job:
         self.note = ""  # what it is at
         self.value = value
         self.error: Exception | None = None
+        self.thread: threading.Thread | None = None
         self._stop = threading.Event()
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was told to end."""
+        return self._stop.is_set()
 
     def step(self, done: int, total: int = 0, note: str = "") -> None:
         """Told by the work between its parts; raises Cancelled when it is to end."""
@@ -39,8 +46,10 @@ class Job:
         """Ends the work at its next step."""
         self._stop.set()
 
-    def run(self, work: Callable[["Job"], Any]) -> None:
-        """Does the work; whatever it raises is kept for the page to show."""
+    def run(self, work: Callable[["Job"], Any], after: threading.Thread | None = None) -> None:
+        """Does the work once the thread `after` has ended; whatever it raises is kept for the page to show."""
+        if after is not None:
+            after.join()
         try:
             self.value = work(self)
             self.state = DONE
@@ -51,6 +60,7 @@ class Job:
 
 
 Work = Callable[[Job], Any]
+_lock = threading.Lock()  # sessions ask at the same time
 
 
 @st.cache_resource(show_spinner=False)
@@ -65,20 +75,24 @@ def find(key: Any) -> Job | None:
 
 def forget(key: Any) -> None:
     """Drops the result of work that has ended."""
-    found = find(key)
-    if found is not None and found.state != RUNNING:
-        _jobs().pop(key, None)
+    with _lock:
+        found = find(key)
+        if found is not None and found.state != RUNNING:
+            _jobs().pop(key, None)
 
 
 def start(key: Any, work: Work, value: Any = None) -> Job:
     """The work of this key, begun now unless it runs or is done."""
-    known = _jobs()
-    found = known.get(key)
-    if found is not None and found.state in (RUNNING, DONE):
-        return found
-    known.pop(key, None)
-    for old in [key for key, job in known.items() if job.state != RUNNING][: max(len(known) - KEPT, 0)]:
-        known.pop(old, None)
-    known[key] = job = Job(value)
-    threading.Thread(target=job.run, args=(work,), name="job", daemon=True).start()
-    return job
+    with _lock:
+        known = _jobs()
+        found = known.get(key)
+        if found is not None and (found.state == DONE or found.state == RUNNING and not found.stopping):
+            return found
+        known.pop(key, None)
+        for old in [key for key, job in known.items() if job.state != RUNNING][: max(len(known) - KEPT, 0)]:
+            known.pop(old, None)
+        known[key] = job = Job(value)
+        after = found.thread if found is not None else None
+        job.thread = threading.Thread(target=job.run, args=(work, after), name="job", daemon=True)
+        job.thread.start()
+        return job

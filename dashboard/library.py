@@ -10,14 +10,14 @@ else "kwx-data" in the working folder.  Nothing is written anywhere else, and no
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from analytics import demo, warehouse
 from dashboard.jobs import Job
-from ingest.read import Reader
+from ingest.read import Batch, Reader
 from ingest.sources import named_like_log
 from replay import ruleset, scan
 
@@ -25,7 +25,8 @@ VARIABLE, SERVED = "KWX_DATA", "KWX_DB"
 FOLDER, DB, LOGS, DEMO = "kwx-data", demo.DB, "logs", "demo"
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,40}")
 MOST_BYTES = 200 << 20  # of one upload, all files together
-MOST_ROUNDS = 5_000_000  # that an upload may unpack to
+MOST_UNPACKED = 4 << 30  # bytes that an upload may unpack to
+MOST_RECORDS = 5_000_000  # rounds and rejects of an upload
 DEMO_ROUNDS = 3000
 
 
@@ -66,8 +67,27 @@ def names() -> list[str]:
         return []
 
 
-def keep(files: Sequence[Upload]) -> str:
-    """Writes uploaded files into the data folder; the name of their data set, the same for the same files.
+class Taken(NamedTuple):
+    """Files of an upload that are taken: the name of their data set, the same for the same files; names and bytes."""
+
+    name: str
+    files: list[tuple[str, bytes]]
+
+
+class Limited(Reader):
+    """A Reader that ends with UploadError where an upload holds more records than are taken."""
+
+    def __iter__(self) -> Iterator[Batch]:
+        records = 0
+        for batch in super().__iter__():
+            records += batch.rounds.num_rows + batch.rejects.num_rows
+            if records > MOST_RECORDS:
+                raise UploadError("too_many", "")
+            yield batch
+
+
+def take(files: Sequence[Upload]) -> Taken:
+    """Looks at uploaded files; nothing is written yet.
 
     UploadError for files that aren't named like logs, have no bytes, or are too many bytes together.
     """
@@ -83,12 +103,7 @@ def keep(files: Sequence[Upload]) -> str:
         content = file.getvalue()
         digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0" + content)
         parts.append((f"{number:03}-{safe(file.name)}", content))
-    name = f"upload-{digest.hexdigest()}"
-    logs = folder() / name / LOGS
-    logs.mkdir(parents=True, exist_ok=True)
-    for file_name, content in parts:
-        (logs / file_name).write_bytes(content)
-    return name
+    return Taken(f"upload-{digest.hexdigest()}", parts)
 
 
 def safe(name: str) -> str:
@@ -97,27 +112,38 @@ def safe(name: str) -> str:
     return plain.lstrip(".")[-80:]
 
 
-def load(name: str, job: Job) -> str:
-    """Makes the data set of uploaded files; its name.  Cancelled or failed, it takes the files away again."""
-    home = folder() / name
-    if path(name) is not None:  # the same files came before
-        return name
-    done = 0
+def load(taken: Taken, job: Job) -> str:
+    """Writes uploaded files and makes their data set; its name.  Cancelled or failed, it takes the files away again.
 
-    def step(rounds: int) -> None:
-        nonlocal done
-        done += rounds
-        if done > MOST_ROUNDS:
-            raise UploadError("too_many", "")
-        job.step(reader.read_bytes, reader.total_bytes() or 0, f"{done:,}")
+    UploadError for files that unpack to too many bytes or records.
+    """
+    home = folder() / taken.name
+    if path(taken.name) is not None:  # the same files came before
+        return taken.name
+    rounds = unpacked = 0
+
+    def step(more: int = 0) -> None:
+        nonlocal rounds
+        rounds += more
+        job.step(reader.read_bytes, reader.total_bytes() or 0, f"{rounds:,}" if rounds else "")
+
+    def watch(size: int) -> None:
+        nonlocal unpacked
+        unpacked += size
+        if unpacked > MOST_UNPACKED:
+            raise UploadError("too_deep", "")
+        step()  # a file of blank lines has no rounds to stop at
 
     try:
-        reader = Reader([str(home / LOGS)], check_rules=ruleset.check, scanner=scan.fastest)
+        (home / LOGS).mkdir(parents=True, exist_ok=True)
+        for name, content in taken.files:
+            (home / LOGS / name).write_bytes(content)
+        reader = Limited([str(home / LOGS)], check_rules=ruleset.check, scanner=scan.fastest, watch=watch)
         warehouse.load(reader, home / DB, progress=step)
     except BaseException:
-        remove(name)
+        remove(taken.name)
         raise
-    return name
+    return taken.name
 
 
 def make_demo(job: Job) -> str:

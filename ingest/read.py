@@ -7,7 +7,7 @@ Source: log-format.md section 3.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b, sha256
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -38,6 +38,7 @@ class Reader:
     site: name for records that name none; users: CSV of accounts for formats without them; rules, options: a claim
     that overrides what the logs name; check_rules(id, options) -> None or (code, field, message);
     keep_raw: fill the `raw` column; scanner: replay.scan.scanner, for speed alone: it changes nothing that is read.
+    watch: told of the bytes as they are read, decompressed (sources.Stream); what it raises ends the reading.
     `notes`: what a person should be told (empty files, files left out).
     Raises SourceError (in the constructor for paths that do not exist, while iterating for those that do not open).
     """
@@ -54,6 +55,7 @@ class Reader:
         keep_raw: bool = False,
         batch_rounds: int = 8192,
         scanner: Scanner | None = None,
+        watch: Callable[[int], None] | None = None,
     ) -> None:
         self.notes: list[str] = []
         self.paths = expand([str(path) for path in paths], self.notes)
@@ -61,6 +63,7 @@ class Reader:
         self._modules = formats.modules()
         self._one_record = [module.NAME for module in self._modules if getattr(module, "ONE_RECORD", False)]
         self._sift = Sift()
+        self._watch = watch
         self._sources: list[dict[str, Any]] = []
         self.read_bytes = self._before = 0  # of the files, compressed as they may be; those before the present one
 
@@ -73,6 +76,9 @@ class Reader:
 
     def __iter__(self) -> Iterator[Batch]:
         for stream in self._streams():
+            if self._watch is not None:
+                stream.watch = self._watch
+                self._watch(stream.bytes)  # the head
             yield from self._read(stream)
 
     def _streams(self) -> Iterator[Stream]:

@@ -65,7 +65,8 @@ class Stream:
     name: the path as given, an archive's members as "file.zip/member"; bytes, sha256: of what was read so far;
     line: the number of the line that `lines` has come to, 0 before; fault: None, or the Fault that ended it early;
     position(): how many bytes of the file, compressed as it may be, are read;
-    wide: the wide encoding that the bytes seem to be in, "UTF-16" or "UTF-32", or None.
+    wide: the wide encoding that the bytes seem to be in, "UTF-16" or "UTF-32", or None;
+    watch: told the number of decompressed bytes of each piece behind the head; what it raises ends the reading.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Stream:
         self.start = start
         self.fault: Fault | None = None
         self.position: Callable[[], int] = lambda: self.bytes
+        self.watch: Callable[[int], None] = lambda size: None
         self.plain: IO[bytes] | None = None  # where the pieces come from, when they are a file's own bytes
         self.bytes = self.line = 0
         self._pieces = iter(pieces)
@@ -107,6 +109,7 @@ class Stream:
         piece = b"".join(parts)
         self._hash.update(piece)
         self.bytes += len(piece)
+        self.watch(len(piece))
         return piece
 
     def chunks(self) -> Iterator[bytes]:
@@ -132,6 +135,7 @@ class Stream:
                 return
             self._hash.update(room[:size])
             self.bytes += size
+            self.watch(size)
             block.fill(size)
             yield size
 

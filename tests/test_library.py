@@ -1,5 +1,8 @@
 """Data sets of the dashboard's own: uploads from the browser, the demo, cancelling, and where files may go."""
 
+import gzip
+import re
+import threading
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -10,7 +13,7 @@ from test_dashboard import EVIL, FOLDER, LANGUAGES, clean, component
 from test_dashboard_work import finished
 
 from analytics import warehouse
-from dashboard import i18n, jobs, library
+from dashboard import first_run, i18n, jobs, library
 from replay import simulate
 
 
@@ -69,11 +72,11 @@ def test_uploaded_logs_become_a_data_set_of_their_own(data: Path, log: bytes, la
 
 
 def test_the_same_files_are_one_data_set(data: Path, log: bytes) -> None:
-    names = {library.keep([File("a.jsonl", log), File("b.jsonl", b"x\n")]) for _ in range(2)}
-    names.add(library.keep([File("b.jsonl", b"x\n"), File("a.jsonl", log)]))
+    files = [File("a.jsonl", log), File("b.jsonl", b"x\n")]
+    names = {library.take(given).name for given in (files, files, files[::-1])}
     assert len(names) == 1
     [name] = names
-    assert library.load(name, jobs.Job()) == library.load(name, jobs.Job()) == name
+    assert library.load(library.take(files), jobs.Job()) == library.load(library.take(files), jobs.Job()) == name
     with warehouse.connect(library.path(name)) as connection:
         assert connection.execute("SELECT count(*) FROM rounds").fetchall() == [(5,)]
 
@@ -88,7 +91,7 @@ def test_the_same_files_are_one_data_set(data: Path, log: bytes) -> None:
 )  # fmt: skip
 def test_what_is_not_taken(data: Path, files: list[File], word: str) -> None:
     with pytest.raises(library.UploadError) as told:
-        library.keep(files)
+        library.take(files)
     assert told.value.args[0] == word and f"start.{word}" in i18n.words("en")
     assert not data.exists()
 
@@ -105,20 +108,102 @@ def test_names_of_an_address_lead_nowhere_else(data: Path, name: str) -> None:
 
 
 def test_cancelled_and_failed_loads_leave_nothing(data: Path, log: bytes) -> None:
-    name = library.keep([File("a.jsonl", log)])
     job = jobs.Job()
     job.cancel()
     with pytest.raises(jobs.Cancelled):
-        library.load(name, job)
+        library.load(library.take([File("a.jsonl", log)]), job)
     assert list(data.iterdir()) == []
     packed = BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         archive.writestr("readme.md", "no log")
-    name = library.keep([File("a.zip", packed.getvalue())])
+    taken = library.take([File("a.zip", packed.getvalue())])
     broken = jobs.Job()
-    broken.run(lambda job: library.load(name, job))
+    broken.run(lambda job: library.load(taken, job))
     assert broken.state == jobs.FAILED and "an archive without logs" in str(broken.error)
     assert list(data.iterdir()) == []
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("blank.jsonl.gz", gzip.compress(b"\n" * (5 << 20)), "too_deep"),
+        ("heads.zip", zipped({f"{at}.jsonl": b" " * 60_000 for at in range(40)}), "too_deep"),
+        ("line.jsonl.gz", gzip.compress(b"x" * (5 << 20)), "too_deep"),
+        ("rejects.jsonl", b"x\n" * 3000, "too_many"),
+    ],
+)
+def test_what_unpacks_too_far_is_not_taken(
+    data: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, word: str
+) -> None:
+    monkeypatch.setattr(library, "MOST_UNPACKED", 2 << 20)
+    monkeypatch.setattr(library, "MOST_RECORDS", 2000)
+    taken = library.take([File(name, content)])
+    with pytest.raises(library.UploadError) as told:
+        library.load(taken, jobs.Job())
+    assert told.value.args[0] == word and first_run.refused(told.value).endswith("kwx run.")
+    assert list(data.iterdir()) == []
+
+
+def test_names_of_files_and_members_lead_nowhere_else(data: Path, log: bytes) -> None:
+    lines = log.splitlines(keepends=True)
+    names = [
+        "../../a.jsonl",
+        EVIL.replace("/", "") + ".jsonl",
+        "\u202e🀄.jsonl",
+        "C:\\x\\a.jsonl",
+        "same.jsonl",
+        "same.jsonl",
+    ]
+    files = [File(name, line) for name, line in zip(names, lines, strict=False)]
+    files.append(File("out.zip", zipped({"../../../out.jsonl": lines[0], "/root.jsonl": lines[1]})))
+    taken = library.take(files)
+    assert len({name for name, _ in taken.files}) == len(files)
+    assert all(re.fullmatch(r"\d{3}-[a-z0-9._-]+", name) for name, _ in taken.files)
+    library.load(taken, jobs.Job())
+    assert [one.name for one in data.parent.iterdir()] == ["inside"] and library.names() == [taken.name]
+    with warehouse.connect(library.path(taken.name)) as connection:
+        found = "SELECT sum(rounds)::INT, sum(repeats)::INT, sum(rejects)::INT FROM sources"
+        assert connection.execute(found).fetchall() == [(5, 2, 1)]
+
+
+def test_stopped_halfway_and_begun_again(data: Path, log: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = library.take([File("a.jsonl", log)])
+    reading, go = threading.Event(), threading.Event()
+    key, write = ("upload", str(data / taken.name)), warehouse.load
+
+    def slow(*arguments, **named):
+        reading.set()
+        go.wait(30)
+        return write(*arguments, **named)
+
+    monkeypatch.setattr(warehouse, "load", slow)
+    first = jobs.start(key, lambda job: library.load(taken, job))
+    assert reading.wait(30) and jobs.start(key, lambda job: library.load(taken, job)) is first
+    first.cancel()
+    second = jobs.start(key, lambda job: library.load(taken, job))
+    assert second is not first and first.state == jobs.RUNNING
+    go.set()
+    second.thread.join(60)
+    assert (first.state, second.state, second.value) == (jobs.CANCELLED, jobs.DONE, taken.name)
+    assert library.names() == [taken.name]
+
+
+def test_two_uploads_at_once(data: Path, log: bytes) -> None:
+    lines = log.splitlines(keepends=True)
+    both = [library.take([File("a.jsonl", part)]) for part in (lines[0], b"".join(lines[1:]))]
+    begun = [jobs.start(("upload", one.name), lambda job, one=one: library.load(one, job)) for one in both]
+    for job in begun:
+        job.thread.join(60)
+    assert [job.state for job in begun] == [jobs.DONE] * 2
+    assert library.names() == sorted(one.name for one in both)
 
 
 def test_the_demo_is_made_from_the_browser(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
