@@ -23,7 +23,9 @@ def test_every_hand_is_counted_once() -> None:
     for feature in starts.FEATURES:
         for tiles in (13, 14):
             assert sum(starts.chances(feature, tiles).values()) == pytest.approx(1, abs=1e-12)
-    assert sum(starts.ways(13).values()) == comb(84, 13)
+    for tiles in starts.DEALT:
+        assert starts.ways(tiles) == starts.DEALT[tiles] == starts.counted(tiles)
+        assert sum(starts.ways(tiles).values()) == comb(84, tiles)
     mean, variance = starts.moments("shanten", 13)
     assert mean == pytest.approx(2.4295, abs=1e-3) and variance**0.5 == pytest.approx(0.755, abs=1e-3)
     mean, variance = starts.moments("shanten", 14)
