@@ -33,17 +33,18 @@ def key() -> tuple[Any, ...]:
 
 
 def run(job: jobs.Job, path: str) -> Audit:
-    """Runs the battery; told check by check."""
+    """Runs the battery; told check by check, the note being the key of what is at work."""
+    numbers = {check.name: check.number for check in battery.checks()}
     total = len(battery.checks()) + 1
     done = 0
 
     def step(name: str) -> None:
         nonlocal done
-        job.step(done, total, name)
+        job.step(done, total, f"check.{numbers[name]}")
         done += 1
 
     made = report.make(path, step=step)
-    job.step(total - 1, total)
+    job.step(total - 1, total, "fairness.drawing")
     with warehouse.connect(path) as connection:
         return Audit(made, pictures.all_of(Tables(connection), made.rows))
 
@@ -67,7 +68,7 @@ def ask() -> Audit | None:
         if job.state != jobs.RUNNING:
             st.rerun()
         told = t("fairness.running", done=job.done, total=job.total) if job.total else t("start.begins")
-        st.progress(job.done / max(job.total, 1), told)
+        st.progress(job.done / max(job.total, 1), f"{told} · {t(job.note)}" if job.note else told)
         st.button(t("fairness.cancel"), on_click=job.cancel)
 
     st.fragment(look, run_every=POLL)()

@@ -12,7 +12,7 @@ from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component
 from test_dashboard_work import finished
 
 from analytics import pair_history, warehouse
-from analytics.fairness import accounts, deals, pictures
+from analytics.fairness import accounts, battery, deals, pictures
 from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
 from analytics.report import BETWEEN, Report
@@ -88,7 +88,9 @@ def test_an_audit_can_be_stopped(made: dict[str, Path]) -> None:
     job = jobs.Job()
     job.cancel()
     job.run(lambda job: audits.run(job, str(made["one"])))
-    assert (job.state, job.done) == (jobs.CANCELLED, 0) and job.total > 18
+    assert (job.state, job.done, job.note) == (jobs.CANCELLED, 0, "check.0") and job.total > 18
+    for words in map(i18n.words, LANGUAGES):
+        assert {f"check.{check.number}" for check in battery.checks()} < set(words)
 
 
 def test_the_pictures_are_made_of_the_rounds(made: dict[str, Path]) -> None:
