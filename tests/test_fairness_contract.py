@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analytics.fairness import multiplicity
+from analytics.fairness import controls, multiplicity
 from analytics.fairness.result import ROW, Result, table
 
 P = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -77,3 +77,12 @@ def test_rows_come_in_one_order() -> None:
     made = table(rows)
     assert made.schema == ROW and made == table(rows[::-1])
     assert made["subject"].to_pylist() == [None, "a", "b"]
+
+
+def test_the_runs_control_needs_rounds_that_follow_each_other() -> None:
+    class Apart:
+        def columns(self, query: str) -> dict[str, np.ndarray]:
+            return {"won": np.arange(300) % 3 == 0, "game_key": np.arange(300)}
+
+    [row] = controls.runs_of_wins(Apart())
+    assert (row.status, row.why, row.n) == ("not_run", "too_few", 300)

@@ -29,14 +29,14 @@ def runs_of_wins(tables: Tables) -> list[Result]:
     )
     won, game = found["won"].astype(bool), found["game_key"]
     row = Result(0, "runs_of_wins", "control", status="control", n=len(won))
-    if len(won) < LEAST or won.all() or not won.any():
+    seams = int((game[1:] != game[:-1]).sum())
+    pairs = len(won) - 1 - seams  # of rounds that follow each other in a game
+    if pairs < LEAST or won.all() or not won.any():
         return [row.not_run("too_few" if len(won) else "no_rounds")]
     ones, zeros = int(won.sum()), int((~won).sum())
     n = ones + zeros
-    seams = int((game[1:] != game[:-1]).sum())
     changes = int(((won[1:] != won[:-1]) & (game[1:] == game[:-1])).sum())
     chance = 2 * ones * zeros / (n * (n - 1))
-    pairs = n - 1 - seams
     z = (changes - pairs * chance) / math.sqrt(pairs * chance * (1 - chance))
     return [row.but(statistic=z, effect=changes / pairs - chance, effect_unit="changes a round",
                     p=float(2 * norm.sf(abs(z))))]  # fmt: skip
