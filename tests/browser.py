@@ -19,6 +19,12 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+# Connected, the script has run, and nothing on the page is older than that.
+SETTLED = """() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    return app?.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
+        && document.querySelector('h1, h2, h3') && !document.querySelector('[data-stale=true], .stSkeleton');
+}"""
 
 
 @contextmanager
@@ -32,7 +38,7 @@ def served(db: Path) -> Iterator[str]:
         cwd=where, env={**os.environ, "PYTHONPATH": ""}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        for _ in range(300):
+        for _ in range(600):
             time.sleep(0.1)
             assert server.poll() is None, "the server ended"
             try:
@@ -75,10 +81,17 @@ def watch(page: Page, home: str) -> list[str]:
 
 
 def settle(page: Page) -> None:
-    """Waits until the script has run and its pictures stand."""
-    page.wait_for_selector("h1, h2, h3", timeout=30_000)
-    page.wait_for_function("!document.querySelector('[data-testid=stStatusWidget], [data-stale=true]')", timeout=30_000)
-    page.wait_for_timeout(300)
+    """Waits until the script has run and what it made stands."""
+    page.wait_for_function(SETTLED, timeout=60_000)
+
+
+def drawn(page: Page) -> int:
+    """Waits until every picture that can be seen is drawn; how many there are.  Those in closed tabs are not."""
+    found = [chart for chart in page.get_by_test_id("stVegaLiteChart").all() if chart.is_visible()]
+    for chart in found:
+        chart.scroll_into_view_if_needed()
+        chart.locator("canvas, svg").first.wait_for()
+    return len(found)
 
 
 def view(home: str, name: str, **parameters: str) -> str:

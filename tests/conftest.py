@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from browser_session import home, page, sets, window  # noqa: F401 - fixtures
 from sample_statistics import measured, measured_lines, measured_slow  # noqa: F401 - fixtures
 
 import kwx

@@ -2,46 +2,27 @@
 
 import json
 import xml.etree.ElementTree as xml
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_browser import chromium, ids, opened, page  # noqa: F401 - fixtures
+from browser_session import ids, opened
 
 from analytics import warehouse
-from ingest.read import Reader
-from replay import ruleset, simulate
+from dashboard import library
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def db(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Simulated rounds, from the real pipeline."""
-    folder = tmp_path_factory.mktemp("played")
-    simulate.write(folder / "log.jsonl", "hubei", {}, 30, 3)
-    warehouse.load(Reader([str(folder / "log.jsonl")], check_rules=ruleset.check), folder / "played.duckdb")
-    return folder / "played.duckdb"
-
-
-@pytest.fixture(scope="module")
-def home(db: Path) -> Iterator[str]:
-    from browser import served
-
-    with served(db) as address:
-        yield address
-
-
-def saved(page, name: str) -> str:  # noqa: F811
+def saved(page, name: str) -> str:
     """What a button of the viewer saves."""
     with page.expect_download() as told:
         page.locator(".saves button", has_text=name).click()
     return Path(told.value.path()).read_text(encoding="utf-8")
 
 
-def shown(page, home: str, **address: str):  # noqa: F811
+def shown(page, home: str, **address: str):
     """The viewer of a round."""
-    opened(page, home, "rounds", **address)
+    opened(page, home, "rounds", **{"set": "played", **address})
     viewer = page.locator(".viewer")
     viewer.wait_for()
     return viewer
@@ -54,8 +35,59 @@ FOCUSED = """() => {
 }"""
 
 
-def test_keys_overlays_and_what_a_step_takes(page, home: str, db: Path) -> None:  # noqa: F811
-    id = ids(db, "revealed > 0 AND winners = 1")[0]
+def test_a_round_step_by_step(page, home: str, sets: Path) -> None:
+    id = ids(sets, "list_contains(codes, 'tile_not_held') AND winners = 1")[0]
+    viewer = shown(page, home, set="many", lang="en", round=id, event="7")
+    assert viewer.get_attribute("data-event") == "7"
+    page.keyboard.press("ArrowRight")
+    assert viewer.get_attribute("data-event") == "8"
+    page.wait_for_url("**event=8")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert viewer.get_attribute("data-event") == "6"
+    page.keyboard.press("Home")
+    assert viewer.get_attribute("data-event") == ""
+    page.wait_for_function("!location.search.includes('event=')")
+    assert viewer.locator(".panel").count() == 3
+    assert viewer.locator(".hand .tile").count() == 40
+    assert viewer.locator(".walltiles .tile").count() == 44
+    page.keyboard.press("PageDown")
+    assert viewer.get_attribute("data-event") != ""
+    page.keyboard.press("End")
+    last = int(viewer.get_attribute("data-event"))
+    assert viewer.locator(".ledger .rows tr").count() >= 1
+    viewer.locator(".flag").click()
+    assert viewer.get_attribute("data-event") == str((last + 1) // 2)
+    assert viewer.locator(".problem.here").count() == 1
+    viewer.locator(".mark").nth(3).click()
+    page.keyboard.press("h")
+    assert viewer.locator("use[href='#kwx-back']").count() >= 26
+    page.keyboard.press("?")
+    assert viewer.locator(".help").is_visible()
+    took = []
+    page.keyboard.press("Home")
+    for _ in range(last + 1):
+        page.keyboard.press("ArrowRight")
+        took.append(float(viewer.get_attribute("data-step-ms")))
+    assert viewer.get_attribute("data-event") == str(last)
+    assert sorted(took)[len(took) // 2] <= 20  # the median: other work on the machine makes single steps slow
+    page.wait_for_url(f"**event={last}")
+    page.reload()
+    viewer.wait_for()
+    assert viewer.get_attribute("data-event") == str(last)
+
+
+def test_wide_and_narrow(page, home: str, sets: Path) -> None:
+    for width in (1920, 1280, 760):
+        page.set_viewport_size({"width": width, "height": 900})
+        shown(page, home, set="many", lang="zh", round=ids(sets)[0], event="30")
+        over = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth - "
+                             "document.querySelector('[data-testid=stMain]').clientWidth")  # fmt: skip
+        assert over <= 0
+
+
+def test_keys_overlays_and_what_a_step_takes(page, home: str, sets: Path) -> None:
+    id = ids(sets, "revealed > 0 AND winners = 1", "played")[0]
     viewer = shown(page, home, lang="en", round=id)
     assert viewer.locator(".panel .away").count() == 3 and viewer.locator(".under").count() in (0, 14)
     page.keyboard.press("ArrowDown")
@@ -89,14 +121,15 @@ def test_keys_overlays_and_what_a_step_takes(page, home: str, db: Path) -> None:
         })"""
     )
     assert sorted(took)[len(took) // 2] <= 20 and viewer.get_attribute("data-event") == str(last)
+    viewer.focus()  # on a button the space bar is the button's
     page.keyboard.press("Home")
     page.keyboard.press(" ")
-    page.wait_for_function("location.search.includes('event=1')", timeout=15_000)
+    page.wait_for_function("/event=1$|event=1&/.test(location.search)", timeout=15_000)
     page.keyboard.press(" ")
 
 
-def test_a_round_can_be_saved(page, home: str, db: Path) -> None:  # noqa: F811
-    id = ids(db, "winners = 1")[0]
+def test_a_round_can_be_saved(page, home: str, sets: Path) -> None:
+    id = ids(sets, "winners = 1", "played")[0]
     shown(page, home, lang="en", round=id, event="9")
     page.get_by_role("button", name="save", exact=True).click()
     line = json.loads(saved(page, "log line"))
@@ -106,9 +139,9 @@ def test_a_round_can_be_saved(page, home: str, db: Path) -> None:  # noqa: F811
     assert picture.tag.endswith("svg") and len(picture.findall(".//{*}use")) > 40
 
 
-def test_decisions_are_played_out(page, home: str, db: Path) -> None:  # noqa: F811
-    with warehouse.connect(db) as connection:
-        shortest = "SELECT game, round FROM rounds ORDER BY events_count, game, round LIMIT 1"
+def test_decisions_are_played_out(page, home: str, sets: Path) -> None:
+    with warehouse.connect(sets / "played" / library.DB) as connection:
+        shortest = "SELECT game, round FROM rounds WHERE events_count >= 20 ORDER BY events_count, game LIMIT 1"
         game, number = connection.execute(shortest).fetchall()[0]
     viewer = shown(page, home, lang="en", round=f"simulated/{game}/{number}", pov="0")
     page.keyboard.press("ArrowDown")
@@ -122,8 +155,8 @@ def test_decisions_are_played_out(page, home: str, db: Path) -> None:  # noqa: F
     assert viewer.get_attribute("data-event") == at
 
 
-def test_the_keyboard_alone_reaches_everything(page, home: str) -> None:  # noqa: F811
-    opened(page, home, "rounds", lang="en")
+def test_the_keyboard_alone_reaches_everything(page, home: str) -> None:
+    opened(page, home, "rounds", lang="en", set="played")
     page.locator(".listing tbody a").first.wait_for()
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -145,36 +178,45 @@ def test_the_keyboard_alone_reaches_everything(page, home: str) -> None:  # noqa
     assert all(button.evaluate("node => node.tabIndex") == 0 for button in stops)
 
 
-def test_the_audit_runs_and_opens_a_check(page, home: str) -> None:  # noqa: F811
-    opened(page, home, "fairness", lang="zh")
+def test_the_audit_runs_and_its_pictures_draw(page, home: str) -> None:
+    from browser import drawn, settle, view
+
+    opened(page, home, "fairness", lang="zh", set="played")
     page.get_by_role("button", name="开始审计").click()
     page.locator(".listing tbody tr").first.wait_for(timeout=90_000)
+    settle(page)
+    assert drawn(page) == 5  # quantiles, kinds by place, e-processes, changes, dealt hands
     page.locator(".listing tbody a", has_text="结算复算").click()
     page.wait_for_url("**check=3*")
     page.get_by_text("这项检查的全部结果").first.wait_for(state="attached")
+    page.goto(view(home, "together", lang="en", set="played"))
+    settle(page)
+    page.locator(".listing tbody a", has_text="u1 – u2").wait_for()
+    assert drawn(page) == 1  # the web of pairs
+    page.locator(".listing tbody a", has_text="u1 – u2").click()
+    page.wait_for_url("**a=u1&b=u2*")
+    page.get_by_test_id("stMetricValue").first.wait_for()
+    settle(page)
+    assert drawn(page) == 3  # and what went over, and deal-ins against what was to be expected
 
 
-def test_a_first_run_takes_logs_from_the_browser(chromium, tmp_path: Path, db: Path) -> None:  # noqa: F811
-    from browser import served, settle, watch
+def test_a_first_run_takes_logs_from_the_browser(page, home: str, sets: Path, tmp_path: Path) -> None:
+    from browser import settle
 
     evil = tmp_path / "<b>evil & 'log.jsonl"
-    lines = (db.parent / "log.jsonl").read_text(encoding="utf-8").splitlines()[:6]
+    lines = (sets / "played" / "log.jsonl").read_text(encoding="utf-8").splitlines()[:6]
     evil.write_text("\n".join([*lines, "<script>window.evil=1</script>"]) + "\n", encoding="utf-8")
-    (tmp_path / "work").mkdir()
-    with served(tmp_path / "work") as address:
-        tab = chromium.new_page(locale="en-US")
-        wrong = watch(tab, address)
-        tab.goto(address)
-        settle(tab)
-        tab.get_by_text("No data set is chosen").wait_for()
-        tab.get_by_role("button", name="Make the demo").wait_for()
-        tab.locator("input[type=file]").set_input_files(str(evil))
-        tab.get_by_role("button", name="Read them").click()
-        tab.get_by_test_id("stMetricValue").first.get_by_text("6", exact=True).wait_for(timeout=60_000)
-        assert "set=upload-" in tab.url
-        tab.get_by_test_id("stSidebarNav").get_by_text("Data quality").click()
-        tab.locator(".listing tr", has_text="window.evil").first.wait_for()
-        assert "set=upload-" in tab.url and tab.evaluate("window.evil") is None
-        assert not wrong
-        tab.close()
-    assert [path.name for path in (tmp_path / "work").iterdir()] == ["kwx-data"]
+    beside, before = sorted(sets.parent.iterdir()), set(sets.iterdir())
+    page.goto(home)
+    settle(page)
+    page.get_by_text("No data set is chosen").wait_for()
+    page.get_by_role("button", name="Make the demo").wait_for()
+    page.locator("input[type=file]").set_input_files(str(evil))
+    page.get_by_role("button", name="Read them").click()
+    page.get_by_test_id("stMetricValue").first.get_by_text("6", exact=True).wait_for(timeout=60_000)
+    assert "set=upload-" in page.url
+    page.get_by_test_id("stSidebarNav").get_by_text("Data quality").click()
+    page.locator(".listing tr", has_text="window.evil").first.wait_for()
+    assert "set=upload-" in page.url and page.evaluate("window.evil") is None
+    assert sorted(sets.parent.iterdir()) == beside
+    assert [path.name[:7] for path in set(sets.iterdir()) - before] == ["upload-"]
