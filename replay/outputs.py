@@ -133,7 +133,7 @@ def dealer_alternatives(
     """For rounds whose next dealer hangs on a key: the "key=value:seat" of each value that names another seat."""
     lists: list[list[str] | None] = [None]
     codes = np.zeros(len(one), np.int32)  # which of them a round has
-    own = np.array([ruleset.values["dealer.after_draw"] != "last_drawer" for ruleset in loaded])
+    own = np.array([ruleset.values["dealer.after_draw"] != "last_drawer" for ruleset in loaded], bool)
     drawn = (one["end"] == DRAWN) & (one["winners"] != 2) & (one["last_drawer"] != one["next_dealer"]) & own[rules]
     for seat in range(3):
         codes[drawn & (one["last_drawer"] == seat)] = len(lists)

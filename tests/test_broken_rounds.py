@@ -31,3 +31,14 @@ def test_broken_log_shows_its_code(code: str) -> None:
     assert {row["kind"] for row in rows} == {kind}
     assert summary[kind] == 1 and summary["rejects"] == 0
     assert all(row["message"] and "{" not in row["message"] for row in rows)
+
+
+def test_a_log_of_rejects_alone(tmp_path: Path) -> None:
+    """A batch without a single round is replayed too; one with rounds may follow."""
+    nothing = tmp_path / "nothing.jsonl"
+    nothing.write_bytes(b'{"kwx":1}\nx\n')
+    sound = BROKEN.parent / "hubei.jsonl"
+    for paths, rounds in (([nothing], 0), ([nothing, sound], len(sound.read_bytes().splitlines()))):
+        *rows, summary = check.problems(Reader(map(str, paths), check_rules=ruleset.check))
+        assert [row["kind"] for row in rows] == ["reject", "reject"]
+        assert (summary["records"], summary["rounds"], summary["rejects"]) == (rounds + 2, rounds, 2)
