@@ -10,6 +10,7 @@ plain Python (debugging, coverage, the equality test of both).
 
 import hashlib
 import os
+import pickle
 import re
 import shutil
 import sys
@@ -34,6 +35,7 @@ IMPORT = re.compile(
     r"^[ \t]*(?:from (?:replay|ingest)((?:\.\w+)*) import (\([^)]*\)|[^\n]*)|import (?:replay|ingest)\.([\w.]+))", re.M
 )
 KEPT_DAYS = 30  # without use
+DAMAGED = pickle.UnpicklingError, EOFError, ValueError, TypeError, IndexError, KeyError, AttributeError, ImportError
 
 
 @cache
@@ -139,6 +141,25 @@ class _Locator(caching._CacheLocator):
 
 
 caching.CacheImpl._locator_classes.insert(0, _Locator)
+
+
+class _CacheFile(caching.IndexDataCacheFile):
+    """numba's, but a file that was cut off, as after a power cut, is one that is not there: it is made again."""
+
+    def _load_index(self) -> dict:
+        try:
+            return super()._load_index()
+        except DAMAGED:
+            return {}
+
+    def _load_data(self, name: str) -> Any:
+        try:
+            return super()._load_data(name)
+        except DAMAGED as error:
+            raise FileNotFoundError(name) from error  # numba compiles then
+
+
+caching.IndexDataCacheFile = _CacheFile
 
 
 def first_run() -> bool:

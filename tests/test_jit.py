@@ -92,6 +92,18 @@ def test_without_a_folder_that_can_be_written_it_runs_uncached(toy: Path, tmp_pa
     assert walk(toy, KWX_CACHE=str(tmp_path / "file" / "cache")) == (8, 0)
 
 
+@pytest.mark.parametrize(("suffix", "kept"), [("nbi", 0), ("nbi", 60), ("nbc", 60)])
+def test_files_that_were_cut_off_are_made_again(toy: Path, tmp_path: Path, suffix: str, kept: int) -> None:
+    cache = {"KWX_CACHE": str(tmp_path / "cache")}
+    assert walk(toy, **cache) == (8, 0)
+    files = list((tmp_path / "cache").glob(f"*/*.{suffix}"))
+    assert len(files) == 2
+    for path in files:
+        path.write_bytes(path.read_bytes()[:kept])
+    assert walk(toy, **cache) == (8, 0)
+    assert walk(toy, **cache) == (8, 1)
+
+
 def test_only_old_folders_of_ours_are_removed(tmp_path: Path) -> None:
     long_ago = time.time() - (jit.KEPT_DAYS + 1) * 86_400
     for name in ("0123456789abcdef", "fedcba9876543210", "somebody's"):
