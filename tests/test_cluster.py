@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -269,6 +270,13 @@ def silent() -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=lambda: contextlib.suppress(OSError) and server.accept(), daemon=True).start()
         yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
+
+
+def test_what_is_no_address_ends_the_process(logs: Path, tmp_path: Path) -> None:
+    """A client of dask's that fails over its address would leave a thread behind that the process waits for."""
+    command = [sys.executable, "-m", "kwx", "run", str(logs / "c-rows.jsonl"), "--db", str(tmp_path / "db")]
+    ran = subprocess.run([*command, "--workers", "4"], capture_output=True, text=True, timeout=60)
+    assert ran.returncode == 2 and "--workers 4: no scheduler answers there" in ran.stderr.splitlines()[-1]
 
 
 def test_what_cannot_be_used_is_said_in_words(

@@ -70,6 +70,7 @@ def connected(address: str) -> Iterator[Workers]:
     """
     try:
         from distributed import Client, LocalCluster
+        from distributed.comm import get_address_host_port
     except ImportError as error:
         raise ClusterError("--workers needs dask: pip install 'kwx[cluster]'") from error
     with ExitStack() as stack:
@@ -84,6 +85,7 @@ def connected(address: str) -> Iterator[Workers]:
             )  # fmt: skip
             address = stack.enter_context(cluster).scheduler_address
         try:
+            get_address_host_port(address)  # a client that is given no address keeps the process from ending
             client = stack.enter_context(Client(address, timeout=PATIENCE, set_as_default=False))
         except (OSError, ValueError) as error:
             raise ClusterError(f"--workers {address}: no scheduler answers there ({_first_line(error)})") from error
