@@ -125,7 +125,7 @@ def verdict(report: Report, language: str) -> list[str]:
     say, rows = words()[language], report.rows
     lines = []
     for family, key in (("log", "log_faults"), ("shuffle", "shuffle_faults")):
-        bad = [row for row in rows if row.family == family and row.status in FOUND and row.scope == "global"]
+        bad = [row for row in rows if row.family == family and row.status in FOUND and row.scope in ("global", "seat")]
         if bad:
             named = say["joint"].join(f"{title(row, language)} ({weight(row)})" for row in bad)
             lines.append(say[key].format(n=len(bad), named=named))

@@ -6,7 +6,8 @@ analytics/fairness/power.csv, from which docs/audit.md makes its tables and curv
 
     check, row, cheat, size, rounds, n, repetitions, found, expected
 
-Half as many repetitions of the largest corpora.  rounds: of the corpus; n: what the row counts (draws of the cheat,
+Half as many repetitions of the largest corpora, FEWEST of the very large ones.  --only N …: of these checks alone; what
+stands in RESULTS.jsonl about the others stays.  rounds: of the corpus; n: what the row counts (draws of the cheat,
 rounds, …), on average; found: repetitions with a p-value at or below the level at which the row quotes its power, or a
 hit; expected: the same by the row's own arithmetic, which every row of an audit quotes, at the effect that the longest
 corpora show; empty where a row has none.
@@ -15,6 +16,7 @@ corpora show; empty where a row has none.
 import argparse
 import csv
 import json
+import math
 import sys
 from collections import Counter, defaultdict
 from functools import cache
@@ -29,6 +31,7 @@ import numpy as np  # noqa: E402
 import pyarrow as pa  # noqa: E402
 from fairness_tables import empty  # noqa: E402
 from scipy.optimize import brentq  # noqa: E402
+from scipy.special import kolmogi  # noqa: E402
 from scipy.stats import chi2, ncx2, norm  # noqa: E402
 
 from analytics import schema  # noqa: E402
@@ -41,16 +44,19 @@ from replay.corpus import Population  # noqa: E402
 
 OUT = ROOT / "analytics" / "fairness" / "power.csv"
 HEAD = ("check", "row", "cheat", "size", "rounds", "n", "repetitions", "found", "expected")
+PAIRS = (19, 20, 21, 22)
 FREEDOM = {"kind_by_place": 920, "pair_distances": 12, "drawn_kinds": 20, "dice": 35}
 STEP = 125  # rounds of a batch, at least: whole games
 FEW, SOME, MANY = (125, 250, 500, 1000), (250, 500, 1000, 2000), (1000, 2000, 4000)
+PAIRED, HUGE = (1000, 2000, 4000, 8000), (20_000, 40_000)
+FEWEST = 2
 HORSE = '{"side.horse":"last_tile"}'
 
 
 class Plan(NamedTuple):
     """One cheat in several sizes, and the rows that are to find it.
 
-    cheat: with {who} and {other}, the two accounts that play most, and {size}.
+    cheat: with {who} and {other}, the two accounts that play most, and {size}; beside: what is planted besides.
     """
 
     check: int
@@ -62,8 +68,11 @@ class Plan(NamedTuple):
     people: int = 24
     options: str = "{}"
     rules: str = "hubei"
+    beside: tuple[str, ...] = ()
 
 
+QUEUE = ("queue_pair:account={who},partner={other},q=0.9",)
+# A plan's place is part of its seeds: new ones go to the end.
 PLANS = (
     Plan(3, ("settlement",), "wrong_payout:account={who},q={size}", (0.01, 0.1)),
     Plan(4, ("proof",), "swapped_draw:account={who},q={size}", (0.01, 0.05)),
@@ -93,6 +102,15 @@ PLANS = (
     Plan(23, ("after_calls",), "next_tile:account={who},q={size}", (0.5, 1), SOME, True),
     Plan(24, ("time_difficulty", "time_sameness", "time_shape"), "bot:account={who},ms=900,shape={size}",
          ("constant", "jittered", "blind"), MANY, True, 40),
+    Plan(18, ("net_results",), "superuser:account={who}", ("–",), HUGE, True, 40),
+    Plan(19, ("deal_in_share",), "dump:account={who},partner={other},q={size}", (0.2, 0.5), PAIRED, True, 60,
+         beside=QUEUE),
+    Plan(20, ("passed_wins", "net_transfer"), "soft:account={who},partner={other}", ("–",), PAIRED, True, 60,
+         beside=QUEUE),
+    Plan(22, ("pung_gifts", "third_player"), "signal:account={who},partner={other}", ("–",), PAIRED, True, 60,
+         beside=QUEUE),
+    Plan(21, ("seating",), "queue_pair:account={who},partner={other},q={size}", (0.3, 0.9), (4000, 8000, 12_000),
+         False, 60),
 )  # fmt: skip
 
 
@@ -107,12 +125,13 @@ def most_seen(seed: int, people: int) -> list[str]:
 def corpus(plan: Plan, size: Any, seed: int, replayer: Replayer) -> list[dict[str, Any]]:
     """What the check says of each number of rounds."""
     who, other = most_seen(seed, plan.people)[:2]
-    cheat = plan.cheat.format(who=who, other=other, size=size)
+    cheats = [one.format(who=who, other=other, size=size) for one in (plan.cheat, *plan.beside)]
+    about = {None, who, *deals.ROLES} if plan.check not in PAIRS else both(who, other)
     db, done, told, waiting = empty(), 0, [], defaultdict(list)
     runs = [check.run for check in battery.checks() if check.number == plan.check]
     batches = crooked.play(
-        plan.rules, plan.counts[-1], seed, json.loads(plan.options), cheats=[cheat], accounts=plan.people,
-        batch_rounds=STEP,
+        plan.rules, plan.counts[-1], seed, json.loads(plan.options), cheats=cheats,
+        accounts=plan.people, batch_rounds=max(STEP, plan.counts[0] // 8),
     )  # fmt: skip
     counts = list(plan.counts)
     for batch in chain(batches, [None]):  # at the end, whatever a cheat took out, the last count is reached
@@ -128,7 +147,7 @@ def corpus(plan: Plan, size: Any, seed: int, replayer: Replayer) -> list[dict[st
         waiting.clear()
         rows = [row for run in runs for row in run(Tables(db))]
         for name in plan.rows:
-            mine = [row for row in rows if row.name == name and row.subject in (None, who, *deals.ROLES)]
+            mine = [row for row in rows if row.name == name and row.subject in about]
             told.append(said(mine, plan, size, counts[0], name, seed))
         counts.pop(0)
     db.close()
@@ -142,20 +161,37 @@ def said(rows: list[Result], plan: Plan, size: Any, rounds: int, name: str, seed
     if row is None:
         return out | {"n": 0, "found": False}
     found = row.status == "flagged" if row.family == "log" else row.p is not None and row.p <= level(row, len(rows))
-    return out | {"n": row.n, "found": found, "family": row.family, "statistic": row.statistic, "effect": row.effect,
-                  "low": row.low, "high": row.high, "detectable": row.detectable}  # fmt: skip
+    out |= {"n": row.n, "found": found, "family": row.family, "statistic": row.statistic, "effect": row.effect,
+            "low": row.low, "high": row.high, "detectable": row.detectable}  # fmt: skip
+    if name.startswith("drift") and row.note:
+        out["before"] = json.loads(row.note)["rounds_before"]
+    if len(rows) > 1:  # of each role at the table
+        out["roles"] = [[one.subject, one.statistic, one.detectable, one.n] for one in rows if one.p is not None]
+    return out
+
+
+def both(one: str, other: str) -> set[str]:
+    """The subjects of rows about what the first does for the second, and about the two."""
+    alike = (multiplicity.WITH.join(two) for two in ((one, other), (other, one)))
+    return {f"{one}{multiplicity.TO}{other}", *alike}
 
 
 def level(row: Result, rows: int) -> float:
     """The p-value that a row's power is stated at; of the three roles at the table the least is taken."""
     if row.family == "shuffle":
         return multiplicity.ALPHA / rows
+    if row.check == 18 or row.check in PAIRS:  # those that correct for how many were tested
+        return float(2 * norm.sf(row.detectable / (row.high - row.low) * 3.92 - norm.isf(1 - POWER)))
     return 0.01 if row.check in (4, 5) else accounts.LEVEL
 
 
 def expected(of: list[dict[str, Any]], longest: list[dict[str, Any]]) -> float | None:
     """Mean power by the rows' own errors at the effect that the longest corpora show."""
     name = of[0]["row"]
+    if name.startswith("drift"):
+        return drifting(of, longest)
+    if any("roles" in one for one in longest):
+        return of_roles(of, longest)
     if name in FREEDOM:
         df = FREEDOM[name]
         bound = chi2.isf(multiplicity.ALPHA, df)
@@ -168,13 +204,54 @@ def expected(of: list[dict[str, Any]], longest: list[dict[str, Any]]) -> float |
         return float(np.mean([ncx2.sf(bound, df, max(square, 1e-12) * scale) for scale in scales[0]]))
     known = [one for one in of if one.get("low") is not None and one.get("detectable") is not None]
     effects = [one["effect"] for one in longest if one.get("low") is not None]
-    if not known or not effects or of[0].get("family") == "log" or name.startswith(("drift", "start_s", "start_d")):
+    if not known or not effects or of[0].get("family") == "log":
         return None
     effect = abs(float(np.mean(effects)))
     # `detectable` is (bound + 1.28) errors: it holds the row's own level, one- or two-sided.
     errors = np.array([(one["high"] - one["low"]) / 3.92 for one in known])
     bounds = np.array([one["detectable"] for one in known]) / errors - norm.isf(1 - POWER)
     return float(norm.sf(bounds - effect / errors).sum() / len(of))
+
+
+def drifting(of: list[dict[str, Any]], longest: list[dict[str, Any]]) -> float | None:
+    """Of a drift: that the bridge at the place of change lies beyond its limit."""
+    known = [one for one in longest if one.get("before")]
+    if not known or not any(one["n"] for one in of):
+        return None
+    shift = abs(float(np.mean([one["effect"] for one in known])))
+    places, bound = {one["seed"]: one["before"] for one in known}, float(kolmogi(multiplicity.ALPHA))
+    usual = float(np.median(list(places.values())))
+    powers = []
+    for one in of:
+        at = min(places.get(one["seed"], usual) / max(one["n"], 1), 1.0)
+        spread = math.sqrt(max(at * (1 - at), 1e-9))
+        powers.append(float(norm.cdf((shift * math.sqrt(one["n"]) * at * (1 - at) - bound) / spread)))
+    return float(np.mean(powers))
+
+
+def of_roles(of: list[dict[str, Any]], longest: list[dict[str, Any]]) -> float | None:
+    """Of a χ² for each role at the table: that at least one of them is found, each at its share of the level."""
+
+    def freedom(detectable: float, n: int) -> int:
+        return min(range(1, 60), key=lambda df: abs(needed(df) - detectable**2 * n))
+
+    @cache
+    def needed(df: int) -> float:
+        bound = chi2.isf(multiplicity.ALPHA, df)
+        return float(brentq(lambda nc: ncx2.sf(bound, df, nc) - POWER, 1e-9, 50 * bound))
+
+    squares = defaultdict(list)  # effect² by role
+    for subject, statistic, detectable, n in chain.from_iterable(one.get("roles", ()) for one in longest):
+        squares[subject].append((statistic - freedom(detectable, n)) / n)
+    powers = []
+    for one in of:
+        missed = 1.0
+        for subject, _, detectable, n in one.get("roles", ()):
+            df = freedom(detectable, n)
+            bound = chi2.isf(multiplicity.ALPHA / len(one["roles"]), df)
+            missed *= 1 - float(ncx2.sf(bound, df, max(float(np.mean(squares[subject])) * n, 1e-12)))
+        powers.append(1 - missed)
+    return float(np.mean(powers))
 
 
 def table(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -190,7 +267,7 @@ def table(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
             *key, round(float(np.mean([one["n"] for one in cells[key]]))), len(cells[key]),
             sum(one["found"] for one in cells[key]), "" if power is None else f"{power:.2f}",
         ), strict=True)))  # fmt: skip
-    order = {(plan.check, plan.cheat): at for at, plan in enumerate(PLANS)}
+    order = {(plan.check, plan.cheat): (plan.check, at) for at, plan in enumerate(PLANS)}
     out = [one for one in out if (one["check"], one["cheat"]) in order]
     return sorted(out, key=lambda one: (order[one["check"], one["cheat"]], one["row"], one["size"], one["rounds"]))
 
@@ -200,6 +277,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path)
     parser.add_argument("--repetitions", type=int, default=20)
+    parser.add_argument("--only", type=int, nargs="*", default=[])
     chosen = parser.parse_args()
     lines = chosen.results.read_text(encoding="utf-8").splitlines() if chosen.results.exists() else []
     told = [json.loads(line) for line in lines]
@@ -209,7 +287,9 @@ def main() -> None:
         for place, plan in enumerate(PLANS):
             for size in plan.sizes:
                 seed = 1_000_000 + 1000 * place + repetition
-                if (plan.check, plan.cheat, str(size), seed) in known or plan.counts == MANY and repetition % 2:
+                if (plan.check, plan.cheat, str(size), seed) in known or chosen.only and plan.check not in chosen.only:
+                    continue
+                if repetition >= FEWEST if plan.counts == HUGE else plan.counts[-1] >= MANY[-1] and repetition % 2:
                     continue
                 made = corpus(plan, size, seed, replayers[plan.facts])
                 told += made

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from replay.seating import Pair, Sitting, shares
-from replay.simulate import EPOCH_MS, SLOT_MS, Room
+from replay.simulate import EPOCH_MS, SLOT_MS, Room, SimulationError
 
 STAKES = (1, 2, 5, 10, 50)
 PERSON, QUEUE, PAIRS, STARTS, CHAIRS = 64, 65, 66, 67, 68  # purposes of streams
 NEWCOMERS = 0.3  # of the accounts join later, over JOINING_DAYS
 JOINING_DAYS = 10
+IDLE_SLOTS = 24 * 60  # without a single table, after which a population is one that never meets
 BUILD_DAYS = 4  # from one build of the client to the next
 
 
@@ -82,10 +83,16 @@ class Population:
         return found
 
     def sittings(self, pairs: list[Pair], high: set[int]) -> Iterator[Sitting]:
-        """See replay.seating.House."""
-        slot = game = 0
+        """See replay.seating.House.  SimulationError where no three ever want to play together."""
+        slot = game = idle = 0
         while True:
             found = self.queue(slot, pairs, high)
+            idle = 0 if found else idle + 1
+            if idle == IDLE_SLOTS:
+                raise SimulationError(
+                    f"{len(self.names)} accounts, of whom no three play at one hour and stake in "
+                    f"{IDLE_SLOTS // 24} days: expected more, or another seed"
+                )
             # A game starts within the first minute of its hour, at any millisecond.
             late = whole(60_000 * shares(self._seed, slot, 0, STARTS, len(found)))
             for (accounts, base), after in zip(found, late.tolist(), strict=True):

@@ -5,6 +5,7 @@ cheat acted is the round that would have been played without, as long as its dea
 What was planted and what it did goes to labels and nowhere else.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from replay.simulate import BATCH_ROUNDS, SITE, WRAPS, Played, SimulationError
 from replay.think_times import curves
 
 LOADING, TAMPERING = 48, 49  # purposes of streams
+SITTINGS = 10  # tried for a streak
 ATTEMPTS, ANOTHER = 3000, np.uint64(0x9E3779B97F4A7C15)  # games dealt for a streak, and the step from seed to seed
 CARELESS = {"noise": 1, "win": 0.3, "self_draw": 0.3, "pung": 0.1}
 # Of an account that plays such a cheat, or looks as if it did: what of its taste is no longer its own.
@@ -98,6 +100,7 @@ class Crooks:
         self.played = np.zeros(len(house.names), np.int64)
         self._first_day: int | None = None
         self._had: set[int] = set()  # look-alikes that have had their streak
+        self._tried: Counter[int] = Counter()  # sittings that were dealt in vain for one
 
     def day(self, moment_ms: int) -> int:
         """Days since the first day played."""
@@ -173,6 +176,14 @@ class Crooks:
             if streak and not wrong and self._has_streak(played, first, count, *streak):
                 loaded.append((streak[0], streak[1]))
                 break
+        if streak and streak[0] not in self._had:
+            self._tried[streak[0]] += 1
+            if self._tried[streak[0]] == SITTINGS:
+                n = self.cheats[streak[0]].number
+                raise SimulationError(
+                    f"dealer_streak: {n} rounds in a row did not come up in {SITTINGS} sittings of {ATTEMPTS:,} games "
+                    f"under {self.rules.id}: expected a smaller n"
+                )
         played.act_count = act_count
         if wrong:
             state = self._sims["st"][0]

@@ -7,11 +7,13 @@ import pytest
 from crooked_corpus import DISCARDS, KIND, Corpus, made, moves, within
 
 from ingest import events
+from replay import crooked
 from replay.cheat_record import CROOK
 from replay.cheats import parse
 from replay.corpus import Population
 from replay.jit import jit, record
 from replay.seating import Pair
+from replay.simulate import SimulationError
 from replay.think_times import curves, person_time
 
 CALLS = (events.PUNG, events.KONG, events.CONCEALED_KONG, events.ADDED_KONG)
@@ -219,3 +221,8 @@ def test_a_population_differs_and_nobody_sits_twice():
     assert len({max(one, key=one.get) for one in stakes.values()}) >= 3
     busiest = Population(11, 90).busiest()
     assert np.mean([len(busy[who]) for who in busiest[:10]]) > 3 * np.mean([len(busy[who]) for who in busiest[-30:]])
+
+
+def test_what_never_comes_up_ends_with_an_error() -> None:
+    with pytest.raises(SimulationError, match="3 accounts"):
+        list(crooked.play("hubei", 50, 1, {}, cheats=[], accounts=3))

@@ -55,6 +55,14 @@ def test_one_check_alone_never_escalates_an_account() -> None:
     assert [row.status for row in rows[-2:]] == ["escalated", "review"]
 
 
+def test_neither_the_same_draws_nor_a_name_escalate() -> None:
+    honest = [account(check, f"h{n}", (n + 1) / 51) for n in range(50) for check in (15, 16, 18)]
+    rows = multiplicity.adjusted([*honest, account(15, "a", 1e-12), account(16, "a", 1e-12)])
+    assert [row.status for row in rows[-2:]] == ["review", "review"]
+    rows = multiplicity.adjusted([*honest, account(15, "a", 1e-12), account(18, "a → b", 1e-12)])
+    assert [row.status for row in rows[-2:]] == ["review", "review"]
+
+
 def test_shuffle_tests_are_corrected_together_and_others_are_left_alone() -> None:
     tests = [Result(7, "x", "shuffle", p=0.0004), Result(8, "y", "shuffle", p=0.9), Result(9, "z", "shuffle", p=0.5)]
     log = Result(1, "tiles", "log", status="flagged")

@@ -54,7 +54,8 @@ def test_with_the_wall_hidden_it_is_named_by_its_luck_or_told_how_many_rounds_th
     (tmp_path / "log.jsonl").write_text("".join(lines), encoding="utf-8")
     rows = audit(batches(tmp_path / "log.jsonl"))
     assert (rows["proof", None].status, rows["proof", None].why) == ("not_run", "tier")
-    assert rows["draw_luck", CHEAT].status == rows["hits_while_ready", CHEAT].status == "escalated"
+    # both count the same draws: the one doesn't confirm the other
+    assert rows["draw_luck", CHEAT].status == rows["hits_while_ready", CHEAT].status == "review"
     assert rows["draw_luck", CHEAT].effect > 0.05 and rows["hits_while_ready", CHEAT].effect > 0.5
     for other in OTHERS:
         assert rows["draw_luck", other].status == rows["hits_while_ready", other].status == "passed"

@@ -25,8 +25,9 @@ shuffle that fails its tests, or an account for a person to review.
   `--confirm-with FILE` tests what fails here alone in a second data set, which may hold none of the same rounds.
 - **Accounts and pairs** (4, 5, 11, 15-24) are corrected by Benjamini and Hochberg's method over all accounts or pairs
   that a row's check looked at, q = {q}: `review` means that a person should look, and nothing more. `escalated` takes a
-  p-value below {escalate} and a second check of another number that agrees about the same account or pair. Of very many
-  pairs only the telling ones have a row; all count in the correction, and a row without a subject says how many.
+  p-value below {escalate} and a second check of another number that agrees about the same account or pair; 15-17 and
+  `after_calls` count the same draws and are one. Of very many pairs only the telling ones have a row; all count in the
+  correction, and a row without a subject says how many.
 - **Noted** (21) says that two accounts sit together more, or less, than matchmaking gives. Friends do: it is never a
   reason for review, and counts only as the second check of a pair that another one names.
 - **Nothing found** means little without how much would have been found: every row has its `n`, the smallest effect
@@ -37,6 +38,9 @@ shuffle that fails its tests, or an account for a person to review.
 - **E-values** may be looked at whenever and as often as one likes: at most one honest account in a hundred ever
   reaches 100.
 
+An account is its name: where two sites use the same names for different people, audit each by itself. Whoever holds two
+seats of a round counts as unnamed there.
+
 Tiers: T1 all hands and draws, T2 the whole wall, T3 wall, commitment and its opening, times, account data.
 
 ## The checks
@@ -46,10 +50,11 @@ POWER = f"""
 ## What it finds
 
 Cheats of `docs/cheats.md`, planted in corpora of a population's rounds, and how often the row named them at the level
-at which it states its power ({multiplicity.ALPHA} for the shuffle, 0.0001 for accounts, 0.01 for 4 and 5; a hit for
-1-3 and 6). Rounds are those of the whole corpus; the account that cheats plays in a fifth to a half of them. In
-brackets, and dashed, what the row's own arithmetic gives at the effect that the longest corpora show: every row of an
-audit quotes its power by it. Checks 1 and 2 find every planted fault at its first round (`tests/data/broken`).
+at which it states its power ({multiplicity.ALPHA} for the shuffle, 0.0001 for accounts, 0.01 for 4 and 5,
+{multiplicity.Q} over how many were tested for 18-22; a hit for 1-3 and 6). Rounds are those of the whole corpus; the
+account that cheats plays in a fifth to a half of them. A superuser (18) was played once only. In brackets, and
+dashed, what the row's own arithmetic gives at the effect that the longest corpora show: every row of an audit quotes
+its power by it. Checks 1 and 2 find every planted fault at its first round (`tests/data/broken`).
 `benchmarks/fairness_power.py` makes the data, `benchmarks/FAIRNESS.md` says what the checks do to honest players.
 
 ![share of planted cheats found against rounds, by check; the table below has the numbers](power.svg)

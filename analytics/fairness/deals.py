@@ -23,6 +23,9 @@ LEAST = 5.0  # expected hands of a cell, below which it joins its neighbour
 ROUNDS = 200  # below which a distribution says little
 HANDS = 100  # of an account
 SITTINGS = 15
+# Where some are unnamed for where they sit, the named ones sit elsewhere: only tables of three named accounts count.
+NAMED = f"""{FAIR} AND rounds.round_id IN
+    (SELECT round_id FROM seats WHERE player <> '' GROUP BY round_id HAVING count(*) = 3)"""
 DEALER = 0.2  # share of its games beyond a third that an account deals first, planned for
 
 
@@ -147,7 +150,7 @@ def dealers(tables: Tables) -> list[Result]:
         f"""
         SELECT player, count(*)::BIGINT AS n, count(*) FILTER (seat = dealer)::BIGINT AS dealt,
             coalesce(list(round_id ORDER BY round_id) FILTER (seat = dealer), [])[:50] AS ids
-        FROM rounds JOIN seats USING (round_id) WHERE round = 0 AND player <> '' AND {FAIR}
+        FROM rounds JOIN seats USING (round_id) WHERE round = 0 AND {NAMED}
         GROUP BY player ORDER BY player
         """
     )
@@ -197,7 +200,7 @@ def sittings(tables: Tables, row: Result) -> Result:
     """
     sat = f"""
         SELECT DISTINCT ON (game_key, seats.player) game_key, seats.player, seats.seat
-        FROM rounds JOIN seats USING (round_id) WHERE seats.player <> '' AND {FAIR}
+        FROM rounds JOIN seats USING (round_id) WHERE {NAMED}
         ORDER BY game_key, seats.player, round, round_id
     """
     found = tables.columns(

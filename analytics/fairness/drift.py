@@ -29,7 +29,7 @@ def drift(tables: Tables) -> list[Result]:
     neighbours in the wall; starting shanten of the three hands less their exact means; useful draws less their chances;
     dragons dealt to the dealer.  Null: rounds are independent and alike.  Tier T1, the wall T2; start times.  Unit:
     rounds.  The note names the likeliest time of change; a fault that was always there is no drift.  By build of the
-    server it can't run: no log format says which build dealt a round.
+    server it can't run: log formats have no field for it, and keys of a log that start with _ are not kept.
     """
     row = Result(13, "drift_start", "shuffle", unit="rounds", effect_unit="SD")
     by_build = row.but(name="drift_build", scope="global").not_run("no_build" if tables.rounds else "no_rounds")

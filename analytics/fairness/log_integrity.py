@@ -9,7 +9,8 @@ import math
 from hashlib import blake2b
 
 import numpy as np
-from scipy.stats import beta, binomtest, hypergeom
+from scipy.optimize import brentq
+from scipy.stats import beta, binom, binomtest, chi2, hypergeom
 
 from analytics.fairness.battery import Check
 from analytics.fairness.result import POWER, Result
@@ -17,11 +18,16 @@ from analytics.fairness.tables import GAMES, PROOF, Tables
 
 TILES = ("fifth_tile", "tile_not_held")
 SWAP = ("draw_not_from_wall", "wrong_replacement")
+TWICE = 2 / 3  # of the swapped rounds that an account has a part in: planned for
 GAPS = 30  # gaps from which on check 5 asks whose rounds are missing
 
 
 def exact(number: int, name: str, tier: str, n: int, hits: np.ndarray, codes: dict[str, int], unit: str) -> Result:
-    """The row of an exact check: hits are the round ids with a fault, n the rounds that could have shown one."""
+    """The row of an exact check: hits are the round ids with a fault, n the rounds that could have shown one.
+
+    A round with a fault could have shown one, whatever its coverage says: n is at least the number of hits.
+    """
+    n = max(n, len(hits))
     row = Result(number, name, "log", tier=tier, n=n, unit=unit, effect_unit="share")
     if not n:
         return row.not_run("no_rounds" if tier == "T1" else "tier")
@@ -107,6 +113,8 @@ def proof(tables: Tables) -> list[Result]:
     """
     n = tables.one("SELECT count(*) FROM rounds WHERE wall IS NOT NULL AND coverage = 'full'")
     rows = [exact(4, "proof", "T2", n, *faults(tables, f"code IN {listed(PROOF)}"), "rounds")]
+    if not tables.rounds:
+        return [rows[0].but(why="no_rounds")]
     first = tables.columns(
         f"""
         SELECT DISTINCT ON (p.round_id) p.round_id, p.seat FROM problems AS p
@@ -138,10 +146,24 @@ def proof(tables: Tables) -> list[Result]:
             Result(
                 4, "swapped_draws", "account", "account", player, "T2", n=of, unit="rounds", statistic=float(k),
                 effect=k / of, effect_unit="share", low=float(bounds.low), high=float(bounds.high),
-                p=float(test.pvalue), needed=needed_swaps(), evidence=tuple(drawn.get(player, ())),
+                p=float(test.pvalue), needed=needed_swaps(), power=swaps_power(of, TWICE),
+                detectable=seen_swaps(of), evidence=tuple(drawn.get(player, ())),
             )
         )  # fmt: skip
     return rows
+
+
+def swaps_power(n: int, share: float, q: float = 0.01) -> float:
+    """Chance that an account with this share of n swapped rounds is below q."""
+    least = int(binom.isf(q, n, 1 / 3)) + 1  # P(X ≥ least) ≤ q
+    return float(binom.sf(least - 1, n, share))
+
+
+def seen_swaps(n: int) -> float | None:
+    """Smallest share of n swapped rounds that is found with 90 % power; None where not even all of them is."""
+    if swaps_power(n, 1.0) < POWER:
+        return None
+    return float(brentq(lambda share: swaps_power(n, share) - POWER, 1 / 3, 1.0))
 
 
 def needed_swaps(q: float = 0.01) -> int:
@@ -234,15 +256,21 @@ def repeats(tables: Tables) -> list[Result]:
         again = order[np.unique(np.concatenate([again, again + 1]))] if len(again) else np.zeros(0, np.int64)
         best = again if len(again) > len(best) else best
     n, pairs = len(ids), len(best) / 2
-    bits = math.log2(max(n * n / (2 * math.log(1 / (1 - POWER))), 1))
+
+    def bits(repeats: float) -> float:
+        """States of a generator, as a power of two, from which so many repeats are expected."""
+        return math.log2(max(n * n / (2 * repeats), 1))
+
     return [
         row.but(
             status="flagged" if len(best) else "passed",
             statistic=float(len(best)),
-            effect=math.log2(n * n / (2 * pairs)) if len(best) else None,
+            effect=bits(pairs) if len(best) else None,  # none seen: above `low`, without a limit
+            low=bits(chi2.isf(0.025, 2 * pairs + 2) / 2),
+            high=bits(chi2.ppf(0.025, 2 * pairs) / 2) if len(best) else None,
             p=min(1.0, n * n * 1e-25) if len(best) else 1.0,
             power=1 - math.exp(-min(n * n / 2**33, 700)),
-            detectable=bits,
+            detectable=bits(math.log(1 / (1 - POWER))),
             evidence=tuple(ids[np.sort(best)].tolist()),
         )
     ]

@@ -15,6 +15,8 @@ from analytics.fairness.result import Result
 ALPHA = 0.001  # family-wise, of all global shuffle tests together
 Q = 0.01  # false discovery rate among accounts and pairs
 ESCALATE = 3e-7  # about 5 sigma, before adjustment
+# Checks and rows that count the same draws: one of them doesn't confirm another.
+DRAWS = (15, 16, 17, "after_calls")
 FACTS = (21,)  # checks that say what honest friends do too: never a reason for review by themselves
 TO, WITH = " → ", " ↔ "  # between the accounts of an ordered and an unordered pair
 
@@ -76,6 +78,7 @@ def found(row: Result) -> str:
 def escalated(results: list[Result]) -> list[Result]:
     """Raises `review` to `escalated` where one check is beyond 5 sigma and one of another kind agrees.
 
+    Checks of different numbers are of different kinds, but for DRAWS, which are all of one.
     About an account agree other checks of it, and of pairs that it is in; about a pair, other checks of the same pair
     and of either account.  What is only noted counts for its own pair, as a second kind and never as the first.
     """
@@ -84,15 +87,17 @@ def escalated(results: list[Result]) -> list[Result]:
     pairs: dict[frozenset[str], set[int]] = defaultdict(set)
     for row in results:
         who = accounts(row)
-        if row.status in ("review", "noted") and row.scope == "pair":
-            pairs[frozenset(who)].add(row.check)
+        if row.status in ("review", "noted") and row.scope == "pair" and who:
+            pairs[frozenset(who)].add(kind(row))
         for account in who if row.status == "review" else ():
-            (alone if row.scope == "account" else within)[account].add(row.check)
+            (alone if row.scope == "account" else within)[account].add(kind(row))
 
     def agreeing(row: Result) -> set[int]:
         who = accounts(row)
+        if not who:
+            return set()
         found = set().union(*(alone[one] for one in who))
-        return (found | (pairs[frozenset(who)] if row.scope == "pair" else within[who[0]])) - {row.check}
+        return (found | (pairs[frozenset(who)] if row.scope == "pair" else within[who[0]])) - {kind(row)}
 
     return [
         row.but(status="escalated") if row.status == "review" and row.p < ESCALATE and agreeing(row) else row
@@ -100,6 +105,17 @@ def escalated(results: list[Result]) -> list[Result]:
     ]
 
 
+def kind(row: Result) -> int:
+    """What a row's evidence is made of: the number of its check, or of the first that counts the same."""
+    return 15 if row.check in DRAWS or row.name in DRAWS else row.check
+
+
 def accounts(row: Result) -> list[str]:
-    """The accounts that a row is about."""
-    return re.split(f"{TO}|{WITH}", row.subject or "") if row.scope in ("account", "pair") else []
+    """The accounts that a row is about.
+
+    Of a pair in which a name holds the sign between two: none, so that nobody is escalated by what somebody is called.
+    """
+    if row.scope == "account":
+        return [row.subject or ""]
+    two = re.split(f"{TO}|{WITH}", row.subject or "") if row.scope == "pair" else []
+    return two if len(two) == 2 else []

@@ -78,7 +78,7 @@ def results(tables: Tables) -> Results:
     first, sizes = np.unique(column["round_id"], return_index=True, return_counts=True)[1:]
     at = first[sizes == 3][:, None] + np.arange(3)
     rows = {name: values[at] for name, values in column.items()}
-    which = which[at[:, 0]]
+    rules, which = np.unique(rules[which[at[:, 0]]], return_inverse=True)
     del found, column  # the largest of what is held here
     worth = luck.worth(rows, which, [str(one) for one in rules]) / luck.MILLION
     net = rows["points"] / rows["base"]

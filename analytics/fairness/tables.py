@@ -3,7 +3,8 @@
 A check asks for frames by SQL, ordered explicitly, and does its arithmetic in NumPy.  Rounds that break the rules or
 stand incomplete tell nothing about chance: `FAIR` leaves them out.  Those whose tiles contradict the recorded wall or
 its commitment stay: they are just the rounds in which somebody was helped, and what is left without them would make
-the others look lucky.
+the others look lucky.  An account that holds two seats of a round is nobody there: what it does, knows and wins before
+one of them isn't before the other, and guests or bots often share a name.
 """
 
 from collections.abc import Iterator
@@ -35,6 +36,16 @@ class Tables:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
+        twice = "SELECT round_id, player FROM {} WHERE player <> '' GROUP BY ALL HAVING count(*) > 1"
+        if connection.execute(f"{twice.format('seats')} LIMIT 1").fetchall():
+            self._connection = connection.cursor()  # so that the caller's own tables stay as they are
+            base = connection.execute("SELECT current_database()").fetchall()[0][0]
+            where = f'"{base}".main'
+            self._connection.execute(
+                f"CREATE TEMP VIEW seats AS SELECT s.* REPLACE (CASE WHEN t.player IS NULL THEN s.player ELSE '' END "
+                f"AS player) FROM {where}.seats AS s LEFT JOIN ({twice.format(where + '.seats')}) AS t "
+                "ON t.round_id = s.round_id AND t.player = s.player"
+            )
         self.columns = lru_cache(maxsize=32)(self._columns)
 
     def arrow(self, query: str, parameters: list[Any] | None = None) -> pa.Table:
