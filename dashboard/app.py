@@ -33,7 +33,9 @@ st.html(
     ".stHorizontalBlock:has(.stMetric) > .stColumn {flex: 1 1 30%; min-width: 30%}"
     ".stHorizontalBlock:has(.stDateInput) > .stColumn {flex: 1 1 45%; min-width: 45%}}"
     ".stApp :is(a, button, summary):focus-visible {outline: 2px solid #3b7fc4 !important; outline-offset: 1px}"
-    "[data-testid='stMetricLabel'] * {white-space: normal; overflow: visible}"
+    ":is([data-testid='stMetricLabel'], [data-testid='stMetricLabel'] *)"
+    "{white-space: normal !important; overflow: visible !important}"
+    ".stVegaLiteChart svg {max-width: 100%; height: auto}"
     "[data-testid='stMetricValue'] {font-variant-numeric: tabular-nums}</style>"
 )
 language = screen.keep_language()
