@@ -19,11 +19,18 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-# Connected, the script has run, and nothing on the page is older than that.
-SETTLED = """() => {
-    const app = document.querySelector('[data-testid=stApp]');
-    return app?.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
-        && document.querySelector('h1, h2, h3') && !document.querySelector('[data-stale=true], .stSkeleton');
+STILL = 250  # milliseconds in which nothing changes its size any more
+# Connected, the script has run, nothing on the page is older than that, and what it made has found its size.
+SETTLED = """(still) => {
+    const app = document.querySelector('[data-testid=stApp]'), main = document.querySelector('[data-testid=stMain]');
+    const done = app?.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
+        && main?.querySelector('h1, h2, h3') && !document.querySelector('[data-stale=true], .stSkeleton');
+    const undrawn = [...document.querySelectorAll('[data-testid=stVegaLiteChart]')]
+        .some((chart) => chart.offsetParent && !chart.querySelector('canvas, svg'));
+    const size = done && !undrawn ? `${main.scrollWidth} ${main.scrollHeight} ${location}` : '';
+    const now = performance.now();
+    if (window.kwxSize?.[0] !== size) window.kwxSize = [size, now];
+    return size && now - window.kwxSize[1] >= still;
 }"""
 
 
@@ -52,13 +59,19 @@ def served(db: Path) -> Iterator[str]:
         server.wait(10)
 
 
+_running: list[Browser] = []  # at most one: Playwright runs once a process
+
+
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """Debian's chromium."""
+    """Debian's chromium; the one that runs already, if one does."""
+    if _running:
+        yield _running[0]
+        return
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield chromium
-        chromium.close()
+        _running.append(playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS))
+        yield _running[0]
+        _running.pop().close()
 
 
 def watch(page: Page, home: str) -> list[str]:
@@ -82,7 +95,7 @@ def watch(page: Page, home: str) -> list[str]:
 
 def settle(page: Page) -> None:
     """Waits until the script has run and what it made stands."""
-    page.wait_for_function(SETTLED, timeout=60_000)
+    page.wait_for_function(SETTLED, arg=STILL, timeout=60_000)
 
 
 def drawn(page: Page) -> int:
