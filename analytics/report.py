@@ -58,6 +58,7 @@ def make(
 ) -> Report:
     """Runs the audit; with a mask accounts stand as pseudonyms, those of masked logs.
 
+    An audit of masked logs says the same, but that p-values of counts are randomised by names, so by others there.
     confirm: as of battery.run.  WarehouseError, BatchError.
     """
     rows = battery.run(db_path, confirm, step)

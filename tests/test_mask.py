@@ -91,8 +91,16 @@ def test_an_export_holds_pseudonyms(cli, tmp_path):
         assert not [name for name in NAMES if name in str(table.to_pydict())], path
 
 
+# counts whose p-values are randomised within a count's step, by the name of the account or pair
+RANDOMISED = (
+    "missing_losses", "dealer_of_account", "deal_in_share", "kong_gifts", "pung_gifts", "passed_wins", "seating",
+)  # fmt: skip
+
+
 def test_the_audit_of_masked_logs_is_the_masked_audit(cli, tmp_path):
-    ran = cli("simulate", "--rules", "hubei", "--rounds", 300, "--seed", 5, "--accounts", 6, "-o", tmp_path / "a.jsonl")
+    ran = cli(
+        "simulate", "--rules", "hubei", "--rounds", 300, "--seed", 5, "--accounts", 12, "-o", tmp_path / "a.jsonl"
+    )
     assert ran.code == 0
     assert cli("convert", tmp_path / "a.jsonl", "-o", tmp_path / "b.jsonl", "--mask", KEY).code == 0
     for name in "ab":
@@ -105,11 +113,13 @@ def test_the_audit_of_masked_logs_is_the_masked_audit(cli, tmp_path):
     assert len(about) > 12 and Mask(KEY).name("u3") in about
     assert len(rows[0]) == len(rows[1])
     for one, other in zip(*rows, strict=True):  # sums over accounts run in the order of their names
+        drawn = ("p", "p_adjusted") if one["name"] in RANDOMISED else ()
+        one, other = ({name: value for name, value in row.items() if name not in drawn} for row in (one, other))
         rest = {name: value for name, value in other.items() if isinstance(value, float)}
         assert one | rest == other
         assert {name: one[name] for name in rest} == pytest.approx(rest, rel=1e-6, abs=1e-9), one["name"]
     for text in (masked.out, report.read_text(encoding="utf-8")):
-        assert not re.search(r"\bu[1-6]\b", text)
+        assert not re.search(r"\bu([1-9]|1[0-2])\b", text)
 
 
 def test_both_accounts_of_a_pair_are_masked():
