@@ -4,7 +4,14 @@
 import { badge, el, signed, sprite, tile, tone } from "../elements.js";
 
 const NUMBERS = ["number", "points", "lines", "estimate"];
+const LONG = 12; // characters of a name shown whole
 const hosts = new WeakMap();
+
+// A long account keeps both ends: numbers of one site often begin alike and differ at the end.
+function short(name) {
+  const letters = [...name];
+  return letters.length > LONG ? [...letters.slice(0, 4), "…", ...letters.slice(-5)].join("") : name;
+}
 
 const draw = {
   text: (value) => el("bdi", "", value),
@@ -27,7 +34,7 @@ const draw = {
   chips: (value) => el("div", "chips", ...value.map((chip) => el("span", `chip ${chip.kind ?? ""}`, chip.label))),
   seats: (value) =>
     el("div", "seats", ...value.map((who) => {
-      const name = el("bdi", "player", who.name);
+      const name = el("bdi", "player", short(who.name));
       name.title = who.name;
       return el("span", "who", badge(who.seat), name, el("span", `num ${tone(who.points)}`, signed(who.points)));
     })),
