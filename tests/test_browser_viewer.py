@@ -148,7 +148,7 @@ def test_decisions_are_played_out(page, home: str, sets: Path) -> None:
     viewer.get_by_role("button", name="Play out the decisions of seat 0").click()
     viewer.get_by_text("decisions played out").wait_for(timeout=90_000)
     at = viewer.get_attribute("data-event")
-    assert viewer.locator(".option .value").count() >= 2 and viewer.locator(".chip.best").count() == 1
+    assert viewer.locator(".option .value").count() >= 2 and viewer.locator(".chip.best").count() >= 1
     assert "kwx's own policy" in viewer.locator(".policy").inner_text()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")

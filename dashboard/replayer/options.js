@@ -40,11 +40,12 @@ function discardRow(state, row) {
 
 function reviewed(state, found) {
   const { text } = state.data;
-  const order = found.options.map((option, at) => [option, at]).sort(([a, i], [b, j]) => (j === found.best) - (i === found.best) || (b.value ?? -Infinity) - (a.value ?? -Infinity));
+  const order = found.options.map((option, at) => [option, at]).sort(([a], [b]) => (b.value ?? -Infinity) - (a.value ?? -Infinity));
+  const [highest] = order[0];
   const said = [el("span", found.flagged ? "loss" : "", text.loss.replace("{loss}", found.loss.toFixed(2)).replace("{error}", found.loss_error.toFixed(2)).replace("{n}", found.n.toLocaleString("en")))];
   if (found.flagged) said.push(el("span", "chip danger", text.clearly));
   said.push(...found.notes.map((note) => el("span", "chip", text.note[note])));
-  return [el("div", "facts", ...said), ...folded(state, order.map(([option, at]) => valuedRow(state, option, at === found.played, at === found.best)))];
+  return [el("div", "facts", ...said), ...folded(state, order.map(([option, at]) => valuedRow(state, option, highest, at === found.played, at === found.best)))];
 }
 
 function action(state, option) {
@@ -56,9 +57,12 @@ function action(state, option) {
   return node;
 }
 
-function valuedRow(state, option, played, best) {
+// Within error: no more below the highest value than the standard error of that difference.
+const near = (option, highest) => option.value !== null && highest.value - option.value <= Math.hypot(option.error, highest.error);
+
+function valuedRow(state, option, highest, played, compared) {
   const { text } = state.data;
-  const marks = [best && el("span", "chip best", text.best), played && el("span", "chip", text.played)];
+  const marks = [near(option, highest) && el("span", "chip best", text.near), compared && el("span", "chip", text.compared), played && el("span", "chip", text.played)];
   const value = option.value === null ? "" : el("span", "value", el("b", "num", signed(option.value, 2)), el("span", "quiet", ` ± ${option.error.toFixed(2)}`));
   if (value) value.title = `n ${option.n.toLocaleString("en")}`;
   const pairs = option.waits.length ? option.waits : option.useful;
