@@ -21,7 +21,12 @@ def name(id: str) -> str:
 
 def stakes(value: float, digits: int = 2) -> str:
     """Base stakes with their sign; what rounds to nothing is nothing."""
-    return f"{round(value, digits) + 0.0:+.{digits}f}"
+    return signed(round(value, digits) + 0.0, digits)
+
+
+def signed(value: float, digits: int = 0) -> str:
+    """A number with its sign, the minus as wide as the plus, as pictures and lists draw it."""
+    return f"{value:+,.{digits}f}".replace("-", "−")
 
 
 def hint(id: str) -> str:

@@ -49,7 +49,8 @@ def hero(frame: pl.DataFrame, where: dict) -> None:
          for label, share, value in frame.select("label", "share", "value").head(6).iter_rows()]
     )  # fmt: skip
     first = frame.row(0, named=True)
-    st.subheader(t("fans.hero", fan=first["label"], share=percent(first["contribution"])))
+    fan = first["label"][:1].upper() + first["label"][1:]
+    st.subheader(t("fans.hero", fan=fan, share=percent(first["contribution"])))
     left, right = st.columns([3, 2], gap="medium")
     columns = ("wins", "n", "share", "share_low", "share_high", "contribution", "contribution_low", "contribution_high")
     with left:

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import streamlit as st
 
-from dashboard import charts, data, screen
+from dashboard import charts, data, figures, screen
 from dashboard.listing import listing
 from dashboard.screen import percent, picture, spoken, t, word
 from replay import ruleset
@@ -52,14 +52,14 @@ def steps(seat: dict, ledger: list[dict], codes: set[str]) -> pl.DataFrame:
     rows, at = [], 0
     for cause, points in net.items():
         kind, mark = ("differs", "≠ ") if cause in wrong else ("line", "")
-        rows.append((word("cause", cause), at, at + points, kind, f"{mark}{points:+,}"))
+        rows.append((word("cause", cause), at, at + points, kind, f"{mark}{figures.signed(points)}"))
         at += points
     total, recorded = seat["points"] or 0, seat["recorded_points"]
-    rows.append((t("payouts.recomputed"), 0, total, "total", f"{total:+,}"))
+    rows.append((t("payouts.recomputed"), 0, total, "total", figures.signed(total)))
     if recorded is not None:
         mark, kind = ("=", "line") if recorded == total else ("≠", "differs")
-        rows.append((t("payouts.recorded"), 0, recorded, "recorded", f"{recorded:+,}"))
-        rows.append((t("payouts.difference"), total, recorded, kind, f"{mark} {recorded - total:+,}"))
+        rows.append((t("payouts.recorded"), 0, recorded, "recorded", figures.signed(recorded)))
+        rows.append((t("payouts.difference"), total, recorded, kind, f"{mark} {figures.signed(recorded - total)}"))
     frame = pl.DataFrame(rows, schema=["label", "start", "end", "kind", "text"], orient="row")
     return frame.with_row_index("order")
 
@@ -157,13 +157,17 @@ def groups() -> None:
         frame = frame.with_columns(
             label=pl.concat_str(pl.col("player").fill_null(""), *sites, separator=" · ", ignore_nulls=True),
             value=pl.col("difference"),
-            href=pl.Series([screen.address("rounds", player=player, site=site, sort="mispaid") for player, site in who],
-                           dtype=pl.String),
-            text=pl.Series([f"{points:+,} · {rounds:,}/{n:,}" for points, rounds, n in numbers], dtype=pl.String),
+            href=pl.Series(
+                [screen.address("rounds", player=player, site=site, sort="mispaid") for player, site in who],
+                dtype=pl.String,
+            ),
+            text=pl.Series(
+                [f"{figures.signed(points)} · {rounds:,}/{n:,}" for points, rounds, n in numbers], dtype=pl.String
+            ),
         )
         columns = {"player": t("column.player"), "site": t("column.site"), "difference": t("column.difference"),
                    "rounds": t("payouts.wrong"), "n": t("column.rounds")}  # fmt: skip
-        parts = spoken([(label, f"{value:+,}") for label, value in frame.select("label", "value").iter_rows()])
+        parts = spoken([(label, figures.signed(value)) for label, value in frame.select("label", "value").iter_rows()])
         chart = charts.signed_bars(frame, f"{t('payouts.too_little')} ← 0 → {t('payouts.too_much')}")
         picture(chart, frame, t("payouts.by_account_alt", parts=parts), columns, "mispaid-accounts")
     for tab, what in ((change, "change"), (site, "site"), (build, "build")):
@@ -171,8 +175,10 @@ def groups() -> None:
             found = data.mispaid_by(what)
             if what != "change":  # a rule that explains a payout is no filter of rounds; the list below names it
                 name = "site" if what == "site" else "ruleset"
-                chosen = [{name: label if what == "site" else label.split(" ")[0]} if label else {}
-                          for label in found["label"]]
+                chosen = [
+                    {name: label if what == "site" else label.split(" ")[0]} if label else {}
+                    for label in found["label"]
+                ]
                 found = found.with_columns(
                     href=pl.Series([screen.address("rounds", sort="mispaid", **one) for one in chosen], dtype=pl.String)
                 )  # fmt: skip

@@ -89,7 +89,10 @@ def hero(who: Account, rounds: int) -> None:
         day=pl.Series([screen.when(ms) for ms in found["time_ms"]]),
     )
     last = found.row(-1, named=True)
-    parts = [(t("player.net"), f"{last['total']:+,.1f}"), (t("player.adjusted"), f"{last['adjusted_total']:+,.1f}")]
+    parts = [
+        (t("player.net"), figures.signed(last["total"], 1)),
+        (t("player.adjusted"), figures.signed(last["adjusted_total"], 1)),
+    ]
     chart = graphs.net(frame, t("player.net"), t("player.adjusted"), t("player.rounds"), t("player.stakes"),
                        found.height <= 400)  # fmt: skip
     columns = headings("player_column", "id", "day", "n", "net", "total", "adjusted_total", "fan_low", "fan_high")
@@ -141,19 +144,21 @@ def standing(who: Account, found: pl.DataFrame) -> None:
 
 def course(who: Account) -> None:
     """A statistic over the last games."""
-    st.subheader(t("player.rolling", n=queries.WINDOW))
+    heading = st.empty()
     id = filters.read("curve", filters.one_of(ROLLING)) or ROLLING[0]
     st.segmented_control(
         t("player.by"), ROLLING, format_func=figures.name, required=True, label_visibility="collapsed",
         **filters.bind("curve", id),
     )  # fmt: skip
     found = queries.rolling(*who.key, id)
+    window = min(queries.WINDOW, found.height)
+    heading.subheader(t("player.rolling", n=window))
     # the first games' own intervals would stretch the axis beyond everything that follows
     frame = found.slice(queries.WINDOW - 1) if found.height >= 2 * queries.WINDOW else found
     last = frame.row(-1, named=True)
     form = ".1%" if metrics.get(id).unit == "share" else "+.2f"
     chart = graphs.rolling(frame, t("player.games"), figures.name(id), form)
-    alt = t("player.rolling_alt", name=figures.name(id), n=queries.WINDOW, value=figures.shown(id, last["rolling"]))
+    alt = t("player.rolling_alt", name=figures.name(id), n=window, value=figures.shown(id, last["rolling"]))
     columns = headings("player_column", "number", "rolling", "rolling_low", "rolling_high", "rolling_n", "cumulative")
     picture(chart, frame, alt, columns, "rolling")
     st.caption(t("player.rolling_note", n=found.height))

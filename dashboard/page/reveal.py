@@ -88,7 +88,7 @@ def against(where: dict) -> None:
     picture(chart, frame, t("reveal.against_alt", parts=parts), headings("reveal_column", *columns), "reveal-against")
     first = rows[0]
     st.caption(t("reveal.against_note", revealed=first["revealed"], kept=first["kept"],
-                 win=f"{first['win_difference'] * 100:+.1f}"))  # fmt: skip
+                 win=figures.signed(100 * first["win_difference"], 1)))  # fmt: skip
 
 
 def live(where: dict) -> None:

@@ -101,7 +101,7 @@ def dealer(where: dict) -> None:
         signed = id == "net"
 
         def form(value: float, id: str = id) -> str:
-            return figures.stakes(value) if id == "net" else f"{100 * value:+.1f}%"
+            return figures.stakes(value) if id == "net" else f"{figures.signed(100 * value, 1)}%"
 
         cells = [
             figures.name(id), figures.shown(id, row["value_a"]), figures.shown(id, row["value_b"]),

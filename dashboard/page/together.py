@@ -7,7 +7,7 @@ from analytics import report
 from analytics.fairness.result import Result
 from analytics.pair_history import history
 from analytics.report import BETWEEN
-from dashboard import audits, data, dataset, filters, screen
+from dashboard import audits, data, dataset, figures, filters, screen
 from dashboard.graphs import together as graphs
 from dashboard.listing import listing
 from dashboard.screen import picture, spoken, t
@@ -82,14 +82,14 @@ def timeline(one: str, other: str) -> None:
     won = found.filter(pl.col("dealt").is_not_null())
     dealt, expected = int(won["dealt"].sum()), won["expected"].sum()
     cells = (
-        ("rounds", f"{found.height:,}"), ("transfer", f"{found['transfer'].sum():+,.1f}"),
+        ("rounds", f"{found.height:,}"), ("transfer", figures.signed(found['transfer'].sum(), 1)),
         ("dealt", t("together.of", k=dealt, n=won.height)), ("passes", f"{int(found['passed'].sum()):,}"),
     )  # fmt: skip
     for column, (name, value) in zip(st.columns(len(cells)), cells, strict=True):
         column.metric(t(f"together.{name}"), value)
     rounds = t("together.nth")
     total = found.select("n", "id", total=pl.col("transfer").cum_sum())
-    said = t("together.transfer_alt", n=found.height, total=f"{total['total'][-1]:+,.1f}")
+    said = t("together.transfer_alt", n=found.height, total=figures.signed(total["total"][-1], 1))
     heads = {"n": rounds, "total": t("together.transfer")}
     picture(graphs.running(total, t("together.transfer"), rounds), total, said, heads, "transfer")
     spread = (pl.col("expected") * (1 - pl.col("expected"))).cum_sum().sqrt()
@@ -115,7 +115,7 @@ def behind(found: pl.DataFrame) -> None:
     )
     listed = [
         (row["id"], screen.address("rounds", round=row["id"]),
-         [screen.round_name(row["id"]), f"{row['transfer']:+,.1f}", t("together.yes") if row["dealt"] else "",
+         [screen.round_name(row["id"]), figures.signed(row['transfer'], 1), t("together.yes") if row["dealt"] else "",
           t("together.yes") if row["passed"] else ""])
         for row in top.head(LISTED).iter_rows(named=True)
     ]  # fmt: skip
