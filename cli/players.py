@@ -75,9 +75,9 @@ def player(
 
 @contextmanager
 def _remaining() -> Iterator[Callable[[int, int], None]]:
-    """A bar with the time left on a terminal, silent elsewhere; gives the function that is told (done, in all)."""
+    """A bar with the time left on a terminal, a line every tenth elsewhere; gives the function told (done, in all)."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield _tenth
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -90,6 +90,12 @@ def _remaining() -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as bar:
         task = bar.add_task("reviewing", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _tenth(done: int, total: int) -> None:
+    """A line whenever another tenth of the work is done: a log of a long run shows that it goes on."""
+    if 10 * done // total > 10 * (done - 1) // total:
+        say(f"reviewing: {done:,} of at least {total:,} pieces of work done")
 
 
 def plain(text: str) -> str:
