@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from test_dashboard import EVIL, FOLDER, LANGUAGES, charted, clean, component
 from test_dashboard_work import finished
 
-from analytics import pair_history, warehouse
+from analytics import pair_history, report, warehouse
 from analytics.fairness import accounts, battery, deals, pictures
 from analytics.fairness.result import Result
 from analytics.fairness.tables import Tables
@@ -91,6 +91,8 @@ def test_an_audit_can_be_stopped(made: dict[str, Path]) -> None:
     assert (job.state, job.done, job.note) == (jobs.CANCELLED, 0, "check.0") and job.total > 18
     for words in map(i18n.words, LANGUAGES):
         assert {f"check.{check.number}" for check in battery.checks()} < set(words)
+    assert i18n.words("en")["check.1"] == report.texts()["tiles"]["en"]["title"]
+    assert i18n.CALLED.items() <= {(check.number, check.name) for check in battery.checks()}
 
 
 def test_the_pictures_are_made_of_the_rounds(made: dict[str, Path]) -> None:

@@ -4,8 +4,14 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
+from analytics import fairness
+
 FOLDER = Path(__file__).parent
 LANGUAGES = {"zh": "中文", "en": "English"}
+REPORTED = Path(fairness.__file__).parent / "texts.toml"  # the report's names of kinds of rows
+# Checks of the audit that are called like their row in the report, by number; the others' names cover several rows.
+CALLED = {1: "tiles", 2: "legality", 3: "settlement", 4: "proof", 5: "completeness", 6: "repeated_deals",
+          15: "draw_luck", 18: "net_results", 21: "seating"}  # fmt: skip
 
 
 @cache
@@ -21,7 +27,8 @@ def words(language: str) -> dict[str, str]:
                 out[prefix + key] = value
 
     flatten(tomllib.loads((FOLDER / f"{language}.toml").read_text(encoding="utf-8")), "")
-    return out
+    reported = tomllib.loads(REPORTED.read_text(encoding="utf-8"))
+    return out | {f"check.{number}": reported[row][language]["title"] for number, row in CALLED.items()}
 
 
 def group(language: str, name: str) -> dict[str, str]:
