@@ -89,7 +89,7 @@ def test_the_account_whose_draws_are_upgraded_is_the_one_under_review() -> None:
     assert ("draw_luck", "p0") in flagged and {subject for _, subject in flagged} == {"p0"}
     row = next(row for row in rows if row.name == "draw_luck" and row.subject == "p0")
     assert row.needed < row.n and row.power > 0.9 and row.low < 0.05 * 0.67 < row.high
-    assert row.e > 100 and row.status == "escalated"  # the sums of check 16 and 17 hold the same draws here
+    assert row.e > 100 and row.status == "review"  # checks 16 and 17 count the same draws: no second kind of sign
 
 
 def test_luck_that_follows_losses_is_found_and_nothing_else() -> None:

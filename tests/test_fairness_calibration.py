@@ -41,5 +41,11 @@ def test_what_the_page_shows_of_power_is_what_was_measured() -> None:
     assert whole > 500 and abs(np.mean(away)) < 0.5 and np.percentile(np.abs(away), 90) < 3
     found = {curve.row for curve in power.curves() for points in curve.sizes.values()
              if points[-1].found >= 0.75 * points[-1].repetitions}  # fmt: skip
-    weak = {"adjacent_pairs"}  # pair_distances finds the same riffles sooner
+    weak = {
+        "adjacent_pairs",  # pair_distances finds the same riffles sooner
+        "start_dragons",  # its own arithmetic gives 63 % at the largest size that was played
+        "net_results",  # what a superuser wins is little beside chance: hidden_waits is the place
+        "net_transfer",  # soft play moves little: passed_wins finds it
+        "third_player",  # signals cost the third nothing that shows: pung_gifts finds them
+    }
     assert found | weak == {curve.row for curve in power.curves()}
