@@ -77,7 +77,10 @@ def test_numbers_are_saved(dark: Page, home: str) -> None:
     dark.goto(view(home, "seats", lang="en"))
     settle(dark)
     dark.locator("summary").first.click()
+    button = dark.get_by_role("button", name="Save CSV").first
+    button.wait_for()
+    settle(dark)  # a click on a button that is drawn anew at that moment is lost
     with dark.expect_download() as saved:
-        dark.get_by_role("button", name="Save CSV").first.click()
+        button.click()
     assert saved.value.suggested_filename == "kwx-flows.csv"
     assert len(Path(saved.value.path()).read_text(encoding="utf-8").splitlines()) == 7

@@ -186,7 +186,7 @@ def test_the_audit_runs_and_its_pictures_draw(page, home: str) -> None:
     page.locator(".listing tbody tr").first.wait_for(timeout=90_000)
     settle(page)
     assert drawn(page) == 5  # quantiles, kinds by place, e-processes, changes, dealt hands
-    page.locator(".listing tbody a", has_text="结算复算").click()
+    page.locator(".listing tbody a", has_text="结算复核").click()
     page.wait_for_url("**check=3*")
     page.get_by_text("这项检查的全部结果").first.wait_for(state="attached")
     page.goto(view(home, "together", lang="en", set="played"))
