@@ -39,13 +39,7 @@ def test_what_the_page_shows_of_power_is_what_was_measured() -> None:
                     away.append((point.found - point.expected * point.repetitions) / spread)
                     whole += point.repetitions
     assert whole > 500 and abs(np.mean(away)) < 0.5 and np.percentile(np.abs(away), 90) < 3
-    found = {curve.row for curve in power.curves() for points in curve.sizes.values()
-             if points[-1].found >= 0.75 * points[-1].repetitions}  # fmt: skip
-    weak = {
-        "adjacent_pairs",  # pair_distances finds the same riffles sooner
-        "start_dragons",  # its own arithmetic gives 63 % at the largest size that was played
-        "net_results",  # what a superuser wins is little beside chance: hidden_waits is the place
-        "net_transfer",  # soft play moves little: passed_wins finds it
-        "third_player",  # signals cost the third nothing that shows: pung_gifts finds them
-    }
-    assert found | weak == {curve.row for curve in power.curves()}
+    for curve in power.curves():  # a row that says of itself that it finds a cheat finds it
+        last = [points[-1] for points in curve.sizes.values()]
+        told = [point for point in last if point.expected is None or point.expected >= 0.9]
+        assert not told or max(point.found / point.repetitions for point in told) >= 0.75, curve.row
